@@ -1,0 +1,74 @@
+"""Errors for people: what happened, where, what was got and expected, what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A place in somebody's data. Every part is optional; `str` joins those that are known."""
+
+    path: str | None = None
+    line: int | None = None
+    offset: int | None = None
+    document: str | None = None
+    entity: str | None = None
+
+    def __str__(self) -> str:
+        parts = [
+            self.path,
+            self.line and f"line {self.line}",
+            self.document and f"document {self.document!r}",
+            self.entity and f"entity {self.entity}",
+            None if self.offset is None else f"offset {self.offset}",
+        ]
+        return ", ".join(part for part in parts if part)
+
+
+class DisconerError(Exception):
+    """Something that a person can put right. `str` is one readable paragraph."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: Where | None = None,
+        got: str | None = None,
+        expected: str | None = None,
+        fix: str | None = None,
+    ) -> None:
+        self.what, self.where, self.got, self.expected, self.fix = what, where, got, expected, fix
+        super().__init__(self._paragraph())
+
+    def _paragraph(self) -> str:
+        place = f"{self.where}: " if self.where and str(self.where) else ""
+        text = f"{place}{self.what.rstrip('.')}."
+        if self.got is not None:
+            text += f" Got {self.got}" + (f", expected {self.expected}." if self.expected else ".")
+        elif self.expected is not None:
+            text += f" Expected {self.expected}."
+        return f"{text} {self.fix}" if self.fix else text
+
+
+class BadInput(DisconerError):
+    """Input that cannot be taken as it is. `problem` is its class, by which `check` counts."""
+
+    def __init__(
+        self,
+        problem: str,
+        what: str,
+        *,
+        where: Where | None = None,
+        got: str | None = None,
+        expected: str | None = None,
+        fix: str | None = None,
+    ) -> None:
+        self.problem = problem
+        super().__init__(what, where=where, got=got, expected=expected, fix=fix)
+
+
+def excerpt(value: object, limit: int = 60) -> str:
+    """`repr` of a value, shortened to fit into a message."""
+    text = value if isinstance(value, str) else str(value)
+    return repr(text if len(text) <= limit else text[: limit - 1] + "…")

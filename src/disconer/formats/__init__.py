@@ -1,0 +1,119 @@
+"""Every annotation format behind two functions.
+
+>>> from disconer.formats import read, write
+>>> write(read("notes/"), "notes.jsonl")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+
+from disconer.errors import BadInput, DisconerError, Where
+from disconer.formats.base import Format
+from disconer.formats.source import Source
+from disconer.formats.target import refuse_existing
+from disconer.ledger import Ledger
+from disconer.types import Document
+
+# In the order of sniffing: what is recognised by its content first, what any text could be last.
+_MODULES = {
+    "jsonl": "native",
+}
+
+NAMES = tuple(_MODULES)
+
+
+def format_named(name: str) -> Format:
+    """The format that people call `name`."""
+    if name not in _MODULES:
+        raise DisconerError(f"There is no format {name!r}", expected=f"one of {', '.join(NAMES)}")
+    module = import_module(f"disconer.formats.{_MODULES[name]}")
+    formats: dict[str, Format] = getattr(module, "FORMATS", None) or {module.FORMAT.name: module.FORMAT}
+    return formats[name]
+
+
+def sniff(source: Source) -> Format:
+    """The format that the first telling file of a source is in."""
+    formats = [format_named(name) for name in NAMES]
+    for member in source:
+        candidates = [format for format in formats if member.suffix in format.suffixes]
+        if candidates or source.is_single_file:
+            head = member.head()
+            for format in candidates or formats:
+                if format.sniff(member.name, head):
+                    return format
+    raise DisconerError(
+        "The format of this input is not recognised",
+        where=Where(str(source.path)),
+        fix=f"Name it with --from: {', '.join(NAMES)}.",
+    )
+
+
+def read(path: str | os.PathLike[str], format: str | None = None, ledger: Ledger | None = None) -> Iterator[Document]:
+    """Documents of a file, folder, .zip or .gz, one after another.
+
+    format: one of `NAMES`; recognised from the content if None.
+    ledger: keeps the account of faults and repairs; without one the first fault is raised.
+    """
+    source, ledger = Source(path), ledger or Ledger()
+    chosen = format_named(format) if format else sniff(source)
+    return _unique(chosen.read(source, ledger), source, ledger)
+
+
+def _unique(documents: Iterable[Document], source: Source, ledger: Ledger) -> Iterator[Document]:
+    seen: set[int] = set()  # hashes, not ids: a million documents take little memory
+    for document in documents:
+        key = hash(document.id)
+        if key in seen:
+            ledger.fault(
+                BadInput(
+                    "duplicate-id",
+                    "Two documents have the same id",
+                    where=Where(str(source.path), document=document.id),
+                    fix="Rename one of them.",
+                )
+            )
+            continue
+        seen.add(key)
+        yield document
+
+
+def write(
+    documents: Iterable[Document],
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    ledger: Ledger | None = None,
+    *,
+    force: bool = False,
+) -> None:
+    """Write documents to a file or folder, whole or not at all.
+
+    format: one of `NAMES`; taken from the path's suffix if None.
+    ledger: counts what the format cannot say.
+    """
+    target = Path(path)
+    chosen = format_named(format) if format else format_for(target)
+    if chosen.write is None:
+        raise DisconerError(f"The format {chosen.name!r} can be read, not written")
+    refuse_existing(target, force)
+    chosen.write(documents, target, ledger or Ledger())
+
+
+def format_for(path: Path) -> Format:
+    """The format that a path to be written asks for by its suffix; a path without one is a brat folder."""
+    suffix = path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix
+    for name in NAMES:
+        format = format_named(name)
+        if format.write and (suffix.lower() in format.suffixes or (not suffix and format.writes_folder)):
+            return format
+    raise DisconerError(
+        "The name does not say which format to write",
+        where=Where(str(path)),
+        fix=f"Name it with --to: {', '.join(NAMES)}.",
+    )
+
+
+__all__ = ["NAMES", "Format", "format_for", "format_named", "read", "sniff", "write"]

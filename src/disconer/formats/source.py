@@ -1,0 +1,175 @@
+"""Where documents come from: a file, a folder, a .zip, or any of them compressed, seen as named members."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, cast
+
+from disconer.errors import BadInput, DisconerError, Where
+
+MAX_LINE = 64 * 2**20  # bytes; a longer line is not a document but a damaged or wrong file
+_COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+_BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file of a source. `name` is its path within the source, uncompressed; `origin` names it to people."""
+
+    name: str
+    origin: str
+    _open: Callable[[], BinaryIO]
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.name).suffix.lower()
+
+    @property
+    def stem(self) -> str:
+        """The name without its suffix, folders included: what documents are called after."""
+        return self.name[: len(self.name) - len(PurePosixPath(self.name).suffix)]
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """The member's bytes, decompressed. What breaks while reading is said with the member's name."""
+        try:
+            with self._open() as stream:
+                yield stream
+        except _BROKEN as error:
+            raise BadInput(
+                "unreadable-file",
+                "This file cannot be read to its end",
+                where=Where(self.origin),
+                got=str(error) or type(error).__name__,
+                fix="Check its permissions, and that it was copied or downloaded whole.",
+            ) from error
+
+    def read(self) -> bytes:
+        with self.open() as stream:
+            return stream.read()
+
+    def text(self) -> str:
+        return decode(self.read(), self.origin)
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Lines with their numbers, from 1, without their line ends; no line is held that is over MAX_LINE."""
+        with self.open() as stream:
+            number = 0
+            while line := stream.readline(MAX_LINE + 1):
+                number += 1
+                if len(line) > MAX_LINE:
+                    raise BadInput(
+                        "line-too-long",
+                        "This line is too long to be a document",
+                        where=Where(self.origin, number),
+                        got=f"more than {MAX_LINE // 2**20} MiB without a line break",
+                        fix="Check that the file is what its name says, or split the document.",
+                    )
+                yield number, decode(line, self.origin, number).rstrip("\r\n")
+
+    def head(self, size: int = 2**16) -> bytes:
+        with self.open() as stream:
+            return stream.read(size)
+
+
+def decode(data: bytes, origin: str, line: int | None = None) -> str:
+    """UTF-8 to text, nothing stripped or translated: a BOM and CR LF keep their offsets."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            "bad-encoding",
+            "This is not UTF-8",
+            where=Where(origin, line or data.count(b"\n", 0, error.start) + 1),
+            got=f"byte 0x{data[error.start]:02x} at byte {error.start}" + (" of the line" if line else ""),
+            expected="UTF-8 text",
+            fix="Convert the file (iconv -f latin1 -t utf-8, if it is Latin-1).",
+        ) from error
+
+
+class Source:
+    """The members of a path, in the order of their names. Hidden files and folders are passed over."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if not self.path.exists():
+            raise DisconerError("There is no such file or folder", where=Where(str(path)), fix="Check the path.")
+        if self.path.is_dir():
+            found = _folder_members(self.path)
+        elif self.path.suffix.lower() == ".zip":
+            found = _zip_members(self.path)
+        else:
+            found = [_file_member(self.path, self.path.name)]
+        self.members: tuple[Member, ...] = tuple(sorted(found, key=lambda member: member.name))
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self.members)
+
+    @property
+    def is_single_file(self) -> bool:
+        return self.path.is_file() and self.path.suffix.lower() != ".zip"
+
+
+def _file_member(path: Path, name: str) -> Member:
+    suffix = path.suffix.lower()
+    if suffix in _COMPRESSED:
+        opener = _COMPRESSED[suffix]
+        return Member(name[: -len(suffix)], str(path), lambda: cast(BinaryIO, opener(path, "rb")))
+    return Member(name, str(path), lambda: open(path, "rb"))
+
+
+def _folder_members(root: Path) -> list[Member]:
+    members = []
+    for folder, folders, files in os.walk(root, followlinks=False):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            if not name.startswith("."):
+                path = Path(folder, name)
+                members.append(_file_member(path, path.relative_to(root).as_posix()))
+    return members
+
+
+def _zip_members(path: Path) -> list[Member]:
+    try:
+        archive = zipfile.ZipFile(path)
+    except _BROKEN as error:
+        raise BadInput(
+            "unreadable-file",
+            "This is not a whole .zip file",
+            where=Where(str(path)),
+            got=str(error),
+            fix="Copy or download it again.",
+        ) from error
+    members = []
+    for info in archive.infolist():
+        name = PurePosixPath(info.filename.replace("\\", "/"))
+        if name.is_absolute() or ".." in name.parts or stat.S_ISLNK(info.external_attr >> 16):
+            raise BadInput(
+                "unsafe-path",
+                "A member of this archive points out of it",
+                where=Where(str(path)),
+                got=info.filename,
+                expected="names below the archive's own folder",
+                fix="Do not trust this archive; ask for a clean one.",
+            )
+        hidden = any(part.startswith(".") or part == "__MACOSX" for part in name.parts)
+        if not info.is_dir() and not hidden:
+            members.append(_zip_member(archive, info, str(name), f"{path}:{name}"))
+    return members
+
+
+def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, origin: str) -> Member:
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix in _COMPRESSED:
+        opener = _COMPRESSED[suffix]
+        return Member(name[: -len(suffix)], origin, lambda: cast(BinaryIO, opener(archive.open(info), "rb")))
+    return Member(name, origin, lambda: cast(BinaryIO, archive.open(info)))

@@ -1,0 +1,84 @@
+"""Where documents go: files and folders that appear whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
+
+from disconer.errors import BadInput, DisconerError, Where
+
+
+def refuse_existing(path: Path, force: bool) -> None:
+    """Stop before any work if `path` is there and may not be overwritten."""
+    if path.exists() and not force:
+        raise DisconerError("This exists already", where=Where(str(path)), fix="Choose another name, or add --force.")
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """A binary file (compressed if `path` ends in .gz) that takes its name only when the block ends well."""
+    if path.is_dir():
+        raise DisconerError("A folder stands where a file is to be written", where=Where(str(path)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as raw:
+            if path.suffix.lower() == ".gz":
+                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+                    yield cast(BinaryIO, packed)
+            else:
+                yield raw
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill that takes its name only when the block ends well, replacing what stood there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    try:
+        yield staging
+        staging.chmod(0o777 & ~_umask())
+        if path.is_dir():
+            old = staging.with_suffix(".old")
+            path.rename(old)
+            staging.rename(path)
+            shutil.rmtree(old)
+        else:
+            path.unlink(missing_ok=True)
+            staging.rename(path)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+
+
+def path_within(folder: Path, document_id: str, suffix: str) -> Path:
+    """The file of a document in `folder`; its id may name sub-folders, never a place outside."""
+    name = PurePosixPath(document_id)
+    if not name.parts or name.is_absolute() or ".." in name.parts or "\0" in document_id:
+        raise BadInput(
+            "unsafe-path",
+            "This document id cannot be a file name",
+            where=Where(document=document_id),
+            expected="a relative path without '..'",
+            fix="Rename the document.",
+        )
+    path = folder / f"{document_id}{suffix}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,1 @@
+"""The span model's view of entities, without a network: targets, decoding, and what both can express."""

@@ -1,0 +1,1 @@
+"""From text to sentences and tokens, and between characters and tokens."""
