@@ -45,9 +45,9 @@ def normalise(pairs: Pairs, text: str | None = None) -> tuple[Fragment, ...]:
     (Fragment(start=0, end=9), Fragment(start=15, end=20))
     """
     fragments = sorted(Fragment(*pair) for pair in pairs)
-    for start, end in fragments:
-        if not 0 <= start < end:
-            raise ValueError(f"a fragment needs 0 <= start < end, got [{start}, {end})")
+    for fragment in fragments:
+        if not _is_range(fragment):
+            raise ValueError(f"a fragment needs 0 <= start < end, got [{fragment.start}, {fragment.end})")
     if not fragments:
         raise ValueError("an entity needs at least one fragment")
     if len(fragments) == 1:
@@ -61,6 +61,10 @@ def normalise(pairs: Pairs, text: str | None = None) -> tuple[Fragment, ...]:
         else:
             merged.append(fragment)
     return tuple(merged)
+
+
+def _is_range(pair: tuple[int, int]) -> bool:
+    return 0 <= pair[0] < pair[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,8 @@ class Entity:
             raise ValueError("an entity needs a label")
         if self.score is not None and not 0 <= self.score <= 1:
             raise ValueError(f"a score lies between 0 and 1, got {self.score}")
-        _set(self, "fragments", normalise(self.fragments))
+        if len(self.fragments) != 1 or type(self.fragments[0]) is not Fragment or not _is_range(self.fragments[0]):
+            _set(self, "fragments", normalise(self.fragments))
 
     @property
     def start(self) -> int:

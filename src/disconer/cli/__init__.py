@@ -1,1 +1,58 @@
-def main() -> None: ...
+"""The command `disconer`: one file a verb, each a thin `x_cli` over a plain function."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from disconer import __version__
+from disconer.cli.convert import convert_cli
+from disconer.errors import DisconerError
+
+app = typer.Typer(
+    name="disconer",
+    help="Named entity recognition for entities of every shape: regular, overlapped and discontinuous.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command("convert")(convert_cli)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"disconer {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    del version, debug  # both act before any verb: see `_show_version` and `main`
+
+
+def main() -> None:
+    """Run the command line. What a person can put right is one paragraph and exit code 1."""
+    if "--debug" in sys.argv[1:]:
+        app()
+        return
+    try:
+        app()
+    except DisconerError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:  # the reader of our output went away (`| head`)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (OSError, MemoryError) as error:
+        print(f"error: {error or type(error).__name__}", file=sys.stderr)
+        sys.exit(1)
