@@ -1,1 +1,7 @@
 """From text to sentences and tokens, and between characters and tokens."""
+
+from disconer.text.segment import segment
+from disconer.text.sentences import SPLITTERS, Splitter
+from disconer.text.tokens import TOKENIZERS, Tokenizer
+
+__all__ = ["SPLITTERS", "TOKENIZERS", "Splitter", "Tokenizer", "segment"]

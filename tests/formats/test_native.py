@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+
+from disconer import BadInput, Document, Ledger, read, write
+from strategies import documents, tokenised_documents
+
+
+@given(document=documents() | tokenised_documents())
+def test_round_trip_keeps_everything(document: Document) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "a.jsonl.gz")
+        write([document], path)
+        assert list(read(path)) == [document]
+
+
+def line(**changes: object) -> str:
+    return json.dumps({"id": "d", "text": "some pain", "entities": []} | changes)
+
+
+BAD = [
+    ("bad-offset", line(entities=[{"label": "A", "fragments": [[0, 99]]}])),
+    ("bad-offset", line(entities=[{"label": "A", "fragments": [[4, 2]]}])),
+    ("empty-fragment", line(entities=[{"label": "A", "fragments": [[2, 2]]}])),
+    ("empty-fragment", line(entities=[{"label": "A", "fragments": [[4, 5]]}])),
+    ("bad-syntax", line(entities=[{"label": "A"}])),
+    ("bad-syntax", line(entities=["A"])),
+    ("bad-syntax", line(text=3)),
+    ("bad-syntax", line(sentences=[{"start": 0, "end": 9, "tokens": [[0, 4]], "heads": [0]}])),
+    ("bad-syntax", line(sentences=[{"start": 0, "end": 9, "tokens": [[0, 12]]}])),
+    ("bad-syntax", "[" * 100_000),
+    ("truncated", line()[:-3]),
+    ("duplicate-id", line(id="c")),
+]
+
+
+@pytest.mark.parametrize(("problem", "bad"), BAD)
+def test_bad_lines_stop_with_place_or_are_skipped_and_counted(tmp_path: Path, problem: str, bad: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(line(id="c") + "\n" + bad + "\n" + line(id="e") + "\n")
+    with pytest.raises(BadInput) as caught:
+        list(read(path, "jsonl"))
+    assert caught.value.problem == problem
+    assert str(path) in str(caught.value)
+    ledger = Ledger(skip_bad=True)
+    assert [document.id for document in read(path, "jsonl", ledger)][-1] == "e"
+    assert ledger.faults == {problem: 1}
+
+
+def test_broken_utf8_names_line_and_byte(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(line().encode() + b'\n{"id": "\xff"}\n')
+    with pytest.raises(BadInput, match=r"line 2.*0xff at byte 8 of the line"):
+        list(read(path, "jsonl"))
