@@ -2,7 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from disconer.text.align import Range
+
+
+class Assembled(NamedTuple):
+    """An entity read off the graph: its label, its token ranges, and the spans that make it up, by position."""
+
+    label: str
+    ranges: tuple[Range, ...]
+    spans: tuple[int, ...]
+
+
+def assemble(
+    spans: Sequence[Range], labels: Sequence[Sequence[str]], succession: Iterable[tuple[int, int]]
+) -> list[Assembled]:
+    """The entities that labelled spans and the succession between them amount to.
+
+    spans, labels: the fragments, sorted, and of each its labels.
+    succession: pairs of positions in `spans`. Only a pair of one label with a token between them counts:
+        fragments of different types never merge, and what overlaps or touches is not succession.
+    """
+    edges = [(a, b) if a < b else (b, a) for a, b in succession]
+    edges = [(a, b) for a, b in edges if spans[a][1] < spans[b][0]]
+    found = []
+    for label in dict.fromkeys(label for own in labels for label in own):
+        nodes = [number for number, own in enumerate(labels) if label in own]
+        place = {number: node for node, number in enumerate(nodes)}
+        links = [(place[a], place[b]) for a, b in edges if a in place and b in place]
+        for clique in maximal_cliques(len(nodes), links):
+            members = tuple(nodes[node] for node in clique)
+            found.append(Assembled(label, tuple(spans[number] for number in members), members))
+    return found
 
 
 def maximal_cliques(n_nodes: int, edges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, ...]]:
