@@ -1,0 +1,189 @@
+"""What can be configured: every knob with its type, its default and what it does.
+
+The descriptions are the documentation: `disconer init` and the presets carry them as comments.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Rate = Annotated[float, Field(gt=0)]
+Weight = Annotated[float, Field(ge=0)]
+Sizes = Annotated[tuple[Count, ...], Field(strict=False)]  # not strict: YAML has lists, no tuples
+
+
+class Section(BaseModel):
+    """A part of the configuration: immutable, no keys but its own, no types but those declared."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class DataConfig(Section):
+    """The documents to learn from, and how text without sentences is cut."""
+
+    train: str = Field(min_length=1, description="Documents to learn from: a file, folder, .zip or .gz of any format.")
+    dev: str = Field(min_length=1, description="Documents that choose the best epoch and stop the training.")
+    test: str | None = Field(default=None, min_length=1, description="Documents for the final figures; null: none.")
+    format: str | None = Field(default=None, description="Format of all of them; null: recognised.")
+    splitter: Literal["rules", "lines"] = Field(
+        default="rules",
+        description="Sentences by rules for prose, or one a line; where the data has its own, they stay.",
+    )
+    tokenizer: Literal["words", "whitespace"] = Field(
+        default="words", description="Words by letters, digits and marks, or whatever whitespace separates."
+    )
+
+
+class LstmConfig(Section):
+    """A bidirectional LSTM over the word vectors."""
+
+    size: Count = Field(default=200, description="Units a direction; word vectors then have twice as many numbers.")
+    layers: Count = Field(default=1, description="LSTMs on top of one another.")
+    dropout: Share = Field(default=0.0, description="Share of numbers dropped after each of them.")
+
+
+class EncoderConfig(Section):
+    """From words to word vectors."""
+
+    kind: Literal["transformer"] = Field(default="transformer", description="What makes the word vectors.")
+    name: str = Field(
+        default="all-MiniLM-L6-v2",
+        min_length=1,
+        description="A folder, an installed package that carries a model, or a name on the Hugging Face Hub.",
+    )
+    pooling: Literal["first", "mean", "max"] = Field(
+        default="first", description="A word's vector from its pieces: the first one, their mean or their maximum."
+    )
+    layers: Literal["last", "mix"] | Count = Field(
+        default="last", description="Layers used: the last, a learned mix of all, or the mean of that many last ones."
+    )
+    dropout: Share = Field(default=0.2, description="Share of a word vector's numbers dropped in training.")
+    max_pieces: Annotated[int, Field(ge=16)] | None = Field(
+        default=None, description="Pieces a window; longer sentences take several. null: the encoder's own limit."
+    )
+    frozen: bool = Field(default=False, description="Keep the encoder as it is and train only what stands on it.")
+    lstm: LstmConfig | None = Field(default=None, description="A bidirectional LSTM over the word vectors; null: none.")
+
+
+class GcnConfig(Section):
+    """The attention-guided graph convolution over the dependency graph."""
+
+    blocks: Count = Field(default=2, description="Block 1 follows the dependency graph, further ones learned graphs.")
+    heads: Count = Field(default=4, description="Learned graphs a block (N_head in the paper).")
+    size: Count = Field(default=20, description="Numbers that it adds to each word vector (d_f in the paper).")
+    first_layers: Count = Field(default=2, description="Depth of a block's first densely connected stack.")
+    further_layers: Count = Field(default=4, description="Depth of a block's second densely connected stack.")
+    dropout: Share = Field(default=0.1, description="Share of numbers dropped between its layers in training.")
+
+
+class SyntaxConfig(Section):
+    """Dependency syntax, and what is made of it."""
+
+    parser: Literal["none", "data"] = Field(
+        default="none", description="Where syntactic heads come from: nowhere, or from the data's own sentences."
+    )
+    gcn: GcnConfig | None = Field(
+        default=None, description="A graph convolution that adds syntax to the word vectors; null: none."
+    )
+
+    @model_validator(mode="after")
+    def _gcn_has_a_graph(self) -> SyntaxConfig:
+        if self.gcn is not None and self.parser == "none":
+            raise ValueError(
+                "a gcn needs a dependency graph, but parser is 'none': set parser to 'data' (the sentences must "
+                "carry heads), or gcn to null"
+            )
+        return self
+
+
+class ScorerConfig(Section):
+    """The network that tells whether a span is a fragment, and of what."""
+
+    hidden: Sizes = Field(default=(150,), description="Units of each hidden layer, first to last; []: none.")
+    dropout: Share = Field(default=0.2, description="Share of hidden units dropped in training.")
+
+
+class RelationConfig(Section):
+    """The network that tells how two fragments relate."""
+
+    enabled: bool = Field(default=True, description="Score pairs of fragments; without it nothing is discontinuous.")
+    overlapping: bool = Field(
+        default=True, description="Learn also which fragments share text, as a further training signal."
+    )
+    hidden: Sizes = Field(default=(150,), description="Units of each hidden layer, first to last; []: none.")
+    dropout: Share = Field(default=0.2, description="Share of hidden units dropped in training.")
+
+
+class SpanHeadConfig(Section):
+    """The span model: spans, fragments, relations between them, entities."""
+
+    kind: Literal["span"] = Field(default="span", description="How entities are found.")
+    max_width: Count | None = Field(
+        default=8, description="Words of the widest fragment looked for; wider ones are missed. null: no limit."
+    )
+    width_size: Count = Field(default=20, description="Numbers by which a span's vector tells its width.")
+    fragments: ScorerConfig = Field(
+        default=ScorerConfig(), description="The network that tells whether a span is a fragment, and of what."
+    )
+    labels: Literal["one", "many"] = Field(
+        default="one", description="One label a span, as in the paper, or as many as are likely enough."
+    )
+    relations: RelationConfig = Field(
+        default=RelationConfig(), description="The network that tells how two fragments relate."
+    )
+    alpha: Rate = Field(default=1.0, description="Weight of the fragments in the loss.")
+    beta: Weight = Field(default=1.0, description="Weight of the relations in the loss.")
+
+
+HeadConfig = SpanHeadConfig  # becomes a union discriminated by `kind` when a second head comes
+
+
+class TrainingConfig(Section):
+    """How the model learns."""
+
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = Field(
+        default=1, description="Start of all random numbers: the same seed gives the same model."
+    )
+    epochs: Count = Field(default=30, description="Passes over the training data at most.")
+    patience: Count = Field(default=15, description="Stop after so many epochs without a better F1 on dev.")
+    batch_tokens: Count = Field(default=1024, description="Words a batch, padding counted.")
+    accumulate: Count = Field(default=1, description="Batches a step of the optimizer.")
+    encoder_rate: Rate = Field(default=5e-5, description="Highest learning rate of the encoder.")
+    head_rate: Rate = Field(default=1e-3, description="Highest learning rate of everything else.")
+    weight_decay: Weight = Field(default=0.01, description="Pull of the weights towards zero.")
+    warmup: Share = Field(default=0.1, description="Share of all steps over which the rates rise to their highest.")
+    schedule: Literal["linear", "cosine", "constant"] = Field(
+        default="linear", description="How the rates fall after that, to zero at the last step; constant: not at all."
+    )
+    clip: Rate = Field(default=5.0, description="Longest gradient (its norm); longer ones are cut to it.")
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
+        default="auto", description="Number format; auto: bf16 where the hardware has it, else fp32."
+    )
+
+    @model_validator(mode="after")
+    def _warm_before_it_can_stop(self) -> TrainingConfig:
+        rising = self.warmup * self.epochs
+        if rising > self.patience:
+            raise ValueError(
+                f"the learning rate rises for warmup * epochs = {rising:g} epochs, but training may stop after "
+                f"patience = {self.patience}, before it was ever trained at full rate: lower warmup or raise patience"
+            )
+        return self
+
+
+class Config(Section):
+    """Everything that a training run is told. Relative data paths start at the current directory."""
+
+    data: DataConfig = Field(description="The documents to learn from, and how text without sentences is cut.")
+    encoder: EncoderConfig = Field(default=EncoderConfig(), description="From words to word vectors.")
+    syntax: SyntaxConfig = Field(default=SyntaxConfig(), description="Dependency syntax, and what is made of it.")
+    head: HeadConfig = Field(default=SpanHeadConfig(), description="From word vectors to entities.")
+    training: TrainingConfig = Field(default=TrainingConfig(), description="How the model learns.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; `Config.model_validate` takes them back."""
+        return self.model_dump(mode="json")
