@@ -1,5 +1,7 @@
-"""The configuration of a training run."""
+"""The configuration of a training run: its schema, and YAML files, presets and overrides that fill it."""
 
+from disconer.config.load import config_from_dict, dump_config, load_config, preset_names
+from disconer.config.problems import ConfigError
 from disconer.config.schema import (
     Config,
     DataConfig,
@@ -16,6 +18,7 @@ from disconer.config.schema import (
 
 __all__ = [
     "Config",
+    "ConfigError",
     "DataConfig",
     "EncoderConfig",
     "GcnConfig",
@@ -26,4 +29,8 @@ __all__ = [
     "SpanHeadConfig",
     "SyntaxConfig",
     "TrainingConfig",
+    "config_from_dict",
+    "dump_config",
+    "load_config",
+    "preset_names",
 ]

@@ -31,10 +31,11 @@ class DataConfig(Section):
     format: str | None = Field(default=None, description="Format of all of them; null: recognised.")
     splitter: Literal["rules", "lines"] = Field(
         default="rules",
-        description="Sentences by rules for prose, or one a line; where the data has its own, they stay.",
+        description="Sentences, where the data has none: rules (for prose) or lines (one a line).",
     )
     tokenizer: Literal["words", "whitespace"] = Field(
-        default="words", description="Words by letters, digits and marks, or whatever whitespace separates."
+        default="words",
+        description="Words, likewise: words (letters, digits, marks apart) or whitespace (what it separates).",
     )
 
 
@@ -49,17 +50,17 @@ class LstmConfig(Section):
 class EncoderConfig(Section):
     """From words to word vectors."""
 
-    kind: Literal["transformer"] = Field(default="transformer", description="What makes the word vectors.")
+    kind: Literal["transformer"] = Field(default="transformer", description="What makes the word vectors: transformer.")
     name: str = Field(
         default="all-MiniLM-L6-v2",
         min_length=1,
         description="A folder, an installed package that carries a model, or a name on the Hugging Face Hub.",
     )
     pooling: Literal["first", "mean", "max"] = Field(
-        default="first", description="A word's vector from its pieces: the first one, their mean or their maximum."
+        default="first", description="A word's vector from those of its pieces: first, mean or max."
     )
     layers: Literal["last", "mix"] | Count = Field(
-        default="last", description="Layers used: the last, a learned mix of all, or the mean of that many last ones."
+        default="last", description="Layers used: last, mix (learned, of all), or a number (mean of so many last ones)."
     )
     dropout: Share = Field(default=0.2, description="Share of a word vector's numbers dropped in training.")
     max_pieces: Annotated[int, Field(ge=16)] | None = Field(
@@ -84,7 +85,7 @@ class SyntaxConfig(Section):
     """Dependency syntax, and what is made of it."""
 
     parser: Literal["none", "data"] = Field(
-        default="none", description="Where syntactic heads come from: nowhere, or from the data's own sentences."
+        default="none", description="Where syntactic heads come from: none, or data (the sentences carry them)."
     )
     gcn: GcnConfig | None = Field(
         default=None, description="A graph convolution that adds syntax to the word vectors; null: none."
@@ -121,7 +122,7 @@ class RelationConfig(Section):
 class SpanHeadConfig(Section):
     """The span model: spans, fragments, relations between them, entities."""
 
-    kind: Literal["span"] = Field(default="span", description="How entities are found.")
+    kind: Literal["span"] = Field(default="span", description="How entities are found: span.")
     max_width: Count | None = Field(
         default=8, description="Words of the widest fragment looked for; wider ones are missed. null: no limit."
     )
@@ -130,7 +131,7 @@ class SpanHeadConfig(Section):
         default=ScorerConfig(), description="The network that tells whether a span is a fragment, and of what."
     )
     labels: Literal["one", "many"] = Field(
-        default="one", description="One label a span, as in the paper, or as many as are likely enough."
+        default="one", description="Labels a span can have: one (as in the paper) or many (each by its own threshold)."
     )
     relations: RelationConfig = Field(
         default=RelationConfig(), description="The network that tells how two fragments relate."
@@ -157,11 +158,13 @@ class TrainingConfig(Section):
     weight_decay: Weight = Field(default=0.01, description="Pull of the weights towards zero.")
     warmup: Share = Field(default=0.1, description="Share of all steps over which the rates rise to their highest.")
     schedule: Literal["linear", "cosine", "constant"] = Field(
-        default="linear", description="How the rates fall after that, to zero at the last step; constant: not at all."
+        default="linear",
+        description="How the rates fall after that: linear or cosine (to zero), or constant (not at all).",
     )
     clip: Rate = Field(default=5.0, description="Longest gradient (its norm); longer ones are cut to it.")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
-        default="auto", description="Number format; auto: bf16 where the hardware has it, else fp32."
+        default="auto",
+        description="Number format: fp32, bf16, fp16 or auto (bf16 where the hardware has it, else fp32).",
     )
 
     @model_validator(mode="after")

@@ -1,0 +1,113 @@
+"""The schema as a tree of knobs, each in words: what messages and templates are written from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from disconer.config.problems import Key
+from disconer.config.schema import Config
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A key that can be set. A section is a knob with parts.
+
+    expected: the values it takes, in words. required: it has no default.
+    """
+
+    name: str
+    description: str
+    expected: str
+    default: Any
+    required: bool
+    parts: tuple[Knob, ...]
+
+    def part(self, name: str) -> Knob | None:
+        return next((part for part in self.parts if part.name == name), None)
+
+    def at(self, key: Key) -> Knob:
+        """The knob that `key` leads to, or the last known one on the way."""
+        knob = self
+        for name in key:
+            below = knob.part(str(name))
+            if below is None:
+                return knob
+            knob = below
+        return knob
+
+    def keys(self, prefix: Key = ()) -> Iterator[Key]:
+        """The ways to all knobs below this one."""
+        for part in self.parts:
+            key = (*prefix, part.name)
+            yield key
+            yield from part.keys(key)
+
+
+@cache
+def knob_tree() -> Knob:
+    """The knob of the whole configuration."""
+    schema = Config.model_json_schema()
+    return _knob("", schema, schema["$defs"], required=True)
+
+
+def _knob(name: str, schema: Json, definitions: Json, *, required: bool) -> Knob:
+    section = _section(schema, definitions)
+    needed = section.get("required", ())
+    parts = tuple(
+        _knob(key, part, definitions, required=key in needed) for key, part in section.get("properties", {}).items()
+    )
+    return Knob(
+        name=name,
+        description=schema.get("description") or section.get("description", ""),
+        expected=_expected(schema, definitions),
+        default=schema.get("default"),
+        required=required,
+        parts=parts,
+    )
+
+
+def _section(schema: Json, definitions: Json) -> Json:
+    """The section that a schema is, refers to or allows beside null; empty for a single value."""
+    if "properties" in schema:
+        return schema
+    if "$ref" in schema:
+        found: Json = definitions[schema["$ref"].rpartition("/")[2]]
+        return found
+    return next((found for member in schema.get("anyOf", ()) if (found := _section(member, definitions))), {})
+
+
+_NOUNS = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
+_PLURALS = {"integer": "whole numbers"}
+_BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "up to {}", "exclusiveMaximum": "below {}"}
+
+
+def _expected(schema: Json, definitions: Json) -> str:
+    """The values that a schema allows, in words.
+
+    >>> _expected({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]}, {})
+    'a whole number from 1, or null'
+    """
+    if "anyOf" in schema:
+        return ", or ".join(_expected(member, definitions) for member in schema["anyOf"])
+    if "const" in schema:
+        return str(schema["const"])
+    if "enum" in schema:
+        return " or ".join(schema["enum"])
+    if section := _section(schema, definitions):
+        return f"a section with keys such as {next(iter(section['properties']))}"
+    kind = schema["type"]
+    if kind == "null":
+        return "null"
+    if kind == "array":
+        return f"a list of {_PLURALS[schema['items']['type']]}{_bounds(schema['items'])}"
+    return _NOUNS[kind] + _bounds(schema)
+
+
+def _bounds(schema: Json) -> str:
+    bounds = [words.format(schema[bound]) for bound, words in _BOUNDS.items() if bound in schema]
+    return f" {' and '.join(bounds)}" if bounds else ""

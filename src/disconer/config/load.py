@@ -1,0 +1,95 @@
+"""From a YAML file or a preset's name, and overrides, to a configuration, and back to YAML."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from disconer.config.explain import explain
+from disconer.config.knobs import knob_tree
+from disconer.config.overrides import apply_overrides
+from disconer.config.problems import ConfigError, Key, Problem
+from disconer.config.schema import Config
+from disconer.config.yaml_text import format_yaml, parse_yaml
+from disconer.errors import DisconerError, Where
+from disconer.formats.source import decode
+
+
+def load_config(path_or_preset: str | Path, overrides: Sequence[str] = ()) -> Config:
+    """The configuration in a YAML file, or the preset of that name, with `overrides` ("training.seed=7") over it.
+
+    Relative data paths stay as they are: they start at the current directory, wherever the file lies.
+    Raises `ConfigError` with everything that is wrong.
+    """
+    origin, text = _read(path_or_preset)
+    parsed = parse_yaml(text)
+    values = {} if parsed.values is None else parsed.values
+    if not isinstance(values, dict):
+        raise ConfigError([Problem((), "expected sections (data:, training:, …)", "line 1")], origin)
+    if parsed.problems and not values:  # no YAML at all
+        raise ConfigError(parsed.problems, origin)
+    places = {key: f"line {line}" for key, line in parsed.lines.items()}
+    overridden, problems = apply_overrides(values, overrides)
+    return _checked(values, places | overridden, parsed.problems + problems, origin)
+
+
+def config_from_dict(values: Mapping[str, Any], origin: str | None = None) -> Config:
+    """The configuration that plain values say (`Config.to_dict`); `origin` is named in the error if they cannot."""
+    return _checked(dict(values), {}, [], origin)
+
+
+def dump_config(config: Config) -> str:
+    """YAML that `load_config` takes back."""
+    return format_yaml(config.to_dict())
+
+
+def preset_names() -> tuple[str, ...]:
+    """The presets that come with disconer."""
+    names = (Path(preset.name) for preset in files("disconer.presets").iterdir())
+    return tuple(sorted(name.stem for name in names if name.suffix == ".yaml"))
+
+
+def preset_text(name: str) -> str:
+    """The YAML of a preset, comments and all."""
+    return files("disconer.presets").joinpath(f"{name}.yaml").read_text("utf-8")
+
+
+def _read(path_or_preset: str | Path) -> tuple[str, str]:
+    """Where a configuration stands, for messages, and its text. A file goes before a preset of the same name."""
+    path, name = Path(path_or_preset), str(path_or_preset)
+    if path.is_file():
+        return name, decode(path.read_bytes(), name)
+    presets = preset_names()
+    if name in presets:
+        return f"preset {name}", preset_text(name)
+    close = difflib.get_close_matches(name, presets, 1)
+    raise DisconerError(
+        "There is no such configuration",
+        where=Where(name),
+        expected=f"a YAML file, or one of the presets {', '.join(presets)}",
+        fix=f"Did you mean {close[0]!r}?" if close else "`disconer init` writes a configuration for your data.",
+    )
+
+
+def _checked(values: dict[str, Any], places: Mapping[Key, str], problems: list[Problem], origin: str | None) -> Config:
+    found = list(problems)
+    config = None
+    try:
+        config = Config.model_validate(values)
+    except ValidationError as error:
+        found += [
+            problem._replace(place=_place(problem.key, places)) for problem in explain(error, values, knob_tree())
+        ]
+    if config is None or found:
+        raise ConfigError(found, origin)
+    return config
+
+
+def _place(key: Key, places: Mapping[Key, str]) -> str | None:
+    """Where a key or the innermost section around it was written."""
+    return next((places[key[:size]] for size in range(len(key), 0, -1) if key[:size] in places), None)

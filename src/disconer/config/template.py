@@ -1,0 +1,45 @@
+"""A configuration as YAML for people: every knob, its value, and what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from disconer.config.knobs import Knob, knob_tree
+from disconer.config.schema import Config
+from disconer.config.yaml_text import format_yaml
+
+_COLUMN = 32  # where comments start, if the setting leaves room
+_INDENT = "  "
+
+
+def commented_yaml(config: Config) -> str:
+    """YAML that `load_config` takes back, with a comment on each knob; sections switched off stand in comments."""
+    values = config.to_dict()
+    sections = ("\n".join(_section(knob, values[knob.name])) for knob in knob_tree().parts)
+    return "\n\n".join(sections) + "\n"
+
+
+def _section(section: Knob, values: Mapping[str, Any]) -> Iterator[str]:
+    yield f"# {section.description}"
+    yield f"{section.name}:"
+    yield from _settings(section, values, _INDENT)
+
+
+def _settings(section: Knob, values: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for knob in section.parts:
+        value = values[knob.name]
+        if not knob.parts:
+            yield _line(knob, indent + format_yaml({knob.name: value}).rstrip("\n"))
+        elif value is not None:
+            yield _line(knob, f"{indent}{knob.name}:")
+            yield from _settings(knob, value, indent + _INDENT)
+        else:
+            yield _line(knob, f"{indent}{knob.name}: null")
+            yield f"{indent}# {knob.name}:"
+            defaults = {part.name: part.default for part in knob.parts}
+            yield from _settings(knob, defaults, f"{indent}# {_INDENT}")
+
+
+def _line(knob: Knob, setting: str) -> str:
+    return f"{setting:<{_COLUMN}}  # {knob.description}"

@@ -1,0 +1,1 @@
+"""Configurations that come with disconer, one YAML file each."""
