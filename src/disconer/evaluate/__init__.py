@@ -1,0 +1,34 @@
+"""Gold and predicted entities compared: measures, intervals, error classes, calibration.
+
+>>> from disconer.evaluate import evaluate
+>>> from disconer.types import Document, Entity
+>>> gold = Document("a", "pain in knees and hands", (Entity("ADR", ((0, 13),)), Entity("ADR", ((0, 7), (18, 23)))))
+>>> predicted = gold.replace(entities=(Entity("ADR", ((0, 13),)), Entity("ADR", ((0, 4), (18, 23)))))
+>>> evaluation = evaluate([gold], [predicted])
+>>> evaluation.overall.f1, evaluation.discontinuous.f1
+(0.5, 0.0)
+"""
+
+from disconer.evaluate.bootstrap import Interval, f1_interval
+from disconer.evaluate.calibration import Calibration
+from disconer.evaluate.counts import Counts
+from disconer.evaluate.evaluation import ErrorCount, Evaluation, evaluate
+from disconer.evaluate.mistakes import ErrorClass, Mistake, mistakes
+from disconer.evaluate.pairing import paired
+from disconer.evaluate.seeds import Spread, over_seeds
+
+__all__ = [
+    "Calibration",
+    "Counts",
+    "ErrorClass",
+    "ErrorCount",
+    "Evaluation",
+    "Interval",
+    "Mistake",
+    "Spread",
+    "evaluate",
+    "f1_interval",
+    "mistakes",
+    "over_seeds",
+    "paired",
+]

@@ -1,0 +1,133 @@
+"""All measures of a set of documents, added up as gold and predicted documents come in."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeVar
+
+from disconer.evaluate import measures
+from disconer.evaluate.bootstrap import LEVEL, RESAMPLES, SEED, Interval, f1_interval
+from disconer.evaluate.calibration import Calibration
+from disconer.evaluate.counts import Counts
+from disconer.evaluate.mistakes import ErrorClass, mistakes
+from disconer.evaluate.pairing import paired
+from disconer.types import Document, Kind
+
+Name = TypeVar("Name", bound=Hashable)
+
+
+@dataclass(slots=True)
+class ErrorCount:
+    """How often an error occurred, and how many missed gold entities and wrong predictions it explains."""
+
+    errors: int = 0
+    gold: int = 0
+    predicted: int = 0
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """Predictions against gold.
+
+    overall: whole entities, label and fragments.
+    labels, kinds: the same of each label and each kind; see `measures.by_kind` for what a kind's F1 is.
+    discontinuous_sentences: all entities of the sentences that a gold discontinuous entity touches;
+        `n_discontinuous_sentences` says how many there are.
+    fragments, relations: single fragments with their label, and pairs of fragments of one entity.
+    errors: every missed gold entity and every wrong prediction, by class; see `mistakes.mistakes`.
+    calibration: whether the scores of predictions mean anything.
+    """
+
+    documents: int = 0
+    overall: Counts = field(default_factory=Counts)
+    labels: dict[str, Counts] = field(default_factory=dict)
+    kinds: dict[Kind, Counts] = field(default_factory=lambda: {kind: Counts() for kind in Kind})
+    n_discontinuous_sentences: int = 0
+    discontinuous_sentences: Counts = field(default_factory=Counts)
+    fragments: Counts = field(default_factory=Counts)
+    relations: Counts = field(default_factory=Counts)
+    errors: dict[ErrorClass, ErrorCount] = field(default_factory=lambda: {error: ErrorCount() for error in ErrorClass})
+    calibration: Calibration = field(default_factory=Calibration)
+    _overall_by_document: list[Counts] = field(default_factory=list)
+    _discontinuous_by_document: list[Counts] = field(default_factory=list)
+
+    def add(self, gold: Document, predicted: Document) -> None:
+        """Count one more document. Both must have the same text: `pairing.paired` sees to that."""
+        ours, theirs = measures.unique(gold), measures.unique(predicted)
+        overall, kinds = measures.entities(ours, theirs), measures.by_kind(ours, theirs)
+        n_sentences, in_sentences = measures.discontinuous_sentences(gold, ours, theirs)
+
+        self.documents += 1
+        self.overall += overall
+        _add_each(self.labels, measures.by_label(ours, theirs))
+        _add_each(self.kinds, kinds)
+        self.n_discontinuous_sentences += n_sentences
+        self.discontinuous_sentences += in_sentences
+        self.fragments += measures.fragments(ours, theirs)
+        self.relations += measures.relations(ours, theirs)
+        self._overall_by_document.append(overall)
+        self._discontinuous_by_document.append(kinds.get(Kind.DISCONTINUOUS, _NOTHING))
+        for mistake in mistakes(gold, predicted):
+            count = self.errors[mistake.error]
+            count.errors += 1
+            count.gold += len(mistake.gold)
+            count.predicted += len(mistake.predicted)
+        for key, entity in theirs.items():
+            self.calibration.add(entity.score, key in ours)
+
+    @property
+    def discontinuous(self) -> Counts:
+        """Discontinuous entities alone, predicted against gold."""
+        return self.kinds[Kind.DISCONTINUOUS]
+
+    def overall_interval(self) -> Interval | None:
+        """The 95 % bootstrap interval of the overall F1, over documents."""
+        return f1_interval(self._overall_by_document)
+
+    def discontinuous_interval(self) -> Interval | None:
+        """The 95 % bootstrap interval of the F1 on discontinuous entities alone, over documents."""
+        return f1_interval(self._discontinuous_by_document)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every figure as JSON values, counts and ratios; the keys stay as they are."""
+        return {
+            "documents": self.documents,
+            "overall": self.overall.to_dict(),
+            "discontinuous": self.discontinuous.to_dict(),
+            "discontinuous_sentences": {"sentences": self.n_discontinuous_sentences}
+            | self.discontinuous_sentences.to_dict(),
+            "fragments": self.fragments.to_dict(),
+            "relations": self.relations.to_dict(),
+            "kinds": {kind.value: counts.to_dict() for kind, counts in self.kinds.items()},
+            "labels": {label: counts.to_dict() for label, counts in sorted(self.labels.items())},
+            "intervals": {
+                "level": LEVEL,
+                "resamples": RESAMPLES,
+                "seed": SEED,
+                "overall_f1": self.overall_interval(),
+                "discontinuous_f1": self.discontinuous_interval(),
+            },
+            "errors": {error.value: asdict(count) for error, count in self.errors.items()},
+            "calibration": self.calibration.to_dict(),
+        }
+
+
+_NOTHING = Counts()
+
+
+def _add_each(totals: dict[Name, Counts], more: Mapping[Name, Counts]) -> None:
+    for name, counts in more.items():
+        totals[name] = totals.get(name, _NOTHING) + counts
+
+
+def evaluate(gold: Iterable[Document], predicted: Iterable[Document], *, missing_as_empty: bool = False) -> Evaluation:
+    """Compare predicted with gold documents, matched by id, in any order.
+
+    missing_as_empty: a gold document without a prediction has no predicted entities; otherwise that is an error,
+        as are a prediction without a gold document, and two texts that differ.
+    """
+    evaluation = Evaluation()
+    for pair in paired(gold, predicted, missing_as_empty=missing_as_empty):
+        evaluation.add(*pair)
+    return evaluation

@@ -1,0 +1,119 @@
+"""The measures of one document: what its gold entities and its predictions have in common.
+
+Every measure is strict: an entity is right if its label and all its fragments are. A repeated annotation is
+one entity. Counts of many documents are added up (micro averages).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from itertools import combinations
+from typing import TypeVar
+
+from disconer.evaluate.counts import Counts
+from disconer.text import segment
+from disconer.types import Document, Entity, Fragment, Kind
+
+Key = tuple[str, tuple[Fragment, ...]]
+Unique = Mapping[Key, Entity]
+
+Group = TypeVar("Group", bound=Hashable)
+
+
+def unique(document: Document) -> dict[Key, Entity]:
+    """The entities of a document by label and fragments; of a repeated one, the one with the highest score."""
+    found: dict[Key, Entity] = {}
+    for entity in document.entities:
+        other = found.setdefault(entity.key, entity)
+        if (entity.score or 0) > (other.score or 0):
+            found[entity.key] = entity
+    return found
+
+
+def entities(gold: Unique, predicted: Unique) -> Counts:
+    """Whole entities."""
+    return Counts.of(gold.keys(), predicted.keys())
+
+
+def by_label(gold: Unique, predicted: Unique) -> dict[str, Counts]:
+    """Whole entities of each label that occurs on either side."""
+    return _grouped(gold, predicted, lambda entity: entity.label)
+
+
+def by_kind(gold: Unique, predicted: Unique) -> dict[Kind, Counts]:
+    """Whole entities of each kind: recall over the gold entities, precision over the predictions of that kind.
+
+    Each side's kinds are those that the entities have among themselves, so one and the same entity may be
+    regular in the gold data and overlapped among the predictions; it is right all the same.
+    Being discontinuous depends on the entity alone: that kind's counts are those of discontinuous entities
+    alone, predicted against gold.
+    """
+    return _grouped(gold, predicted, _kind)
+
+
+def _kind(entity: Entity) -> Kind:
+    if entity.kind is None:
+        raise ValueError(f"entity {entity.label} {entity.fragments} stands in no document")
+    return entity.kind
+
+
+def _grouped(gold: Unique, predicted: Unique, group: Callable[[Entity], Group]) -> dict[Group, Counts]:
+    in_gold = Counter(group(entity) for entity in gold.values())
+    found = Counter(group(entity) for key, entity in gold.items() if key in predicted)
+    in_predicted = Counter(group(entity) for entity in predicted.values())
+    right = Counter(group(entity) for key, entity in predicted.items() if key in gold)
+    return {
+        name: Counts(in_gold[name], found[name], in_predicted[name], right[name]) for name in in_gold | in_predicted
+    }
+
+
+def fragments(gold: Unique, predicted: Unique) -> Counts:
+    """Unique (label, fragment) of all entities: the paper's entity fragment recognition."""
+    return Counts.of(_labelled_fragments(gold), _labelled_fragments(predicted))
+
+
+def _labelled_fragments(entities: Iterable[Key]) -> set[tuple[str, Fragment]]:
+    return {(label, fragment) for label, fragments in entities for fragment in fragments}
+
+
+def relations(gold: Unique, predicted: Unique) -> Counts:
+    """Unique (label, two fragments) that are of one entity: succession."""
+    return Counts.of(_successions(gold), _successions(predicted))
+
+
+def _successions(entities: Iterable[Key]) -> set[tuple[str, tuple[Fragment, ...]]]:
+    return {(label, pair) for label, fragments in entities for pair in combinations(fragments, 2)}
+
+
+def discontinuous_sentences(document: Document, gold: Unique, predicted: Unique) -> tuple[int, Counts]:
+    """The sentences that gold discontinuous entities touch: how many, and all entities that touch one of them.
+
+    document: the gold one; it is split into sentences if it has none.
+    """
+    discontinuous = [fragments for _, fragments in gold if len(fragments) > 1]
+    if not discontinuous:
+        return 0, Counts()
+    place = _Sentences(document)
+    chosen = {number for fragments in discontinuous for number in place.touched(fragments)}
+
+    def within(entities: Unique) -> set[Key]:
+        return {key for key in entities if not chosen.isdisjoint(place.touched(key[1]))}
+
+    return len(chosen), Counts.of(within(gold), within(predicted))
+
+
+class _Sentences:
+    def __init__(self, document: Document) -> None:
+        sentences = segment(document).sentences or ()
+        self._starts = [sentence.start for sentence in sentences]
+        self._ends = [sentence.end for sentence in sentences]
+
+    def touched(self, fragments: Iterable[Fragment]) -> Iterator[int]:
+        """The numbers of the sentences that share text with the fragments."""
+        for start, end in fragments:
+            number = bisect_right(self._ends, start)
+            while number < len(self._starts) and self._starts[number] < end:
+                yield number
+                number += 1

@@ -1,0 +1,182 @@
+"""What went wrong: every missed gold entity and every wrong prediction in exactly one error class."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from disconer.evaluate.measures import Key
+from disconer.types import Document, Entity, Fragment
+
+
+class ErrorClass(StrEnum):
+    """How entities that are not right are wrong; see `mistakes` for what is what."""
+
+    WRONG_TYPE = "wrong_type"
+    BOUNDARY = "boundary"
+    MISSING_FRAGMENT = "missing_fragment"
+    EXTRA_FRAGMENT = "extra_fragment"
+    MERGED = "merged"
+    SPLIT = "split"
+    SPURIOUS = "spurious"
+    MISSED = "missed"
+
+    @property
+    def words(self) -> str:
+        return self.value.replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One error: the gold entities that it missed and the predictions that it made instead; either may be none."""
+
+    error: ErrorClass
+    gold: tuple[Entity, ...]
+    predicted: tuple[Entity, ...]
+
+
+def mistakes(gold: Document, predicted: Document) -> list[Mistake]:
+    """The errors of one document.
+
+    Gold entities without an equal prediction, and predictions without an equal gold entity, are sorted out in
+    this order; what one step takes, the next does not see:
+
+    1. wrong type: a gold entity and a prediction with the same fragments and different labels.
+    2. merged: a prediction that contains two or more gold entities of its label.
+    3. split: a gold entity that contains two or more predictions of its label.
+    4. A gold entity and a prediction of one label that share text. Those that agree most are paired first
+       (shared characters out of all characters of the two), and each goes into one pair:
+       missing fragment: a fragment of the gold entity shares no text with the prediction, while all of the
+       prediction's fragments share text with the gold entity;
+       extra fragment: the same the other way round;
+       boundary: all others. The right fragments with wrong ends, a gap that was filled, or one fragment taken
+       for another.
+    5. spurious: a prediction that is left. missed: a gold entity that is left.
+
+    An entity contains another if it has all its characters. In 2 and 3 the contained ones count only if they
+    lie side by side or share some of their text, not if one contains the other: a prediction that is too wide
+    for two nested gold entities is a boundary error for the outer one, and the inner one is missed. Where
+    several could take an entity, the first in the text does.
+    """
+    missing, wrong = _only_in(gold, predicted), _only_in(predicted, gold)
+    found: list[Mistake] = []
+    for step in (_wrong_types, _merged, _split, _pairs):
+        for mistake in step(list(missing.values()), list(wrong.values())):
+            found.append(mistake)
+            for entity in mistake.gold:
+                del missing[entity.key]
+            for entity in mistake.predicted:
+                del wrong[entity.key]
+    found += [Mistake(ErrorClass.MISSED, (entity,), ()) for entity in missing.values()]
+    found += [Mistake(ErrorClass.SPURIOUS, (), (entity,)) for entity in wrong.values()]
+    return found
+
+
+def _only_in(here: Document, there: Document) -> dict[Key, Entity]:
+    """The entities that one document has and another lacks, in the order of the text."""
+    known = {entity.key for entity in there.entities}
+    only = {entity.key: entity for entity in here.entities if entity.key not in known}
+    return {key: only[key] for key in sorted(only, key=lambda key: (key[1], key[0]))}
+
+
+def _wrong_types(gold: list[Entity], predicted: list[Entity]) -> Iterator[Mistake]:
+    same_place: dict[tuple[Fragment, ...], list[Entity]] = {}
+    for entity in predicted:
+        same_place.setdefault(entity.fragments, []).append(entity)
+    for entity in gold:
+        if others := same_place.get(entity.fragments):
+            yield Mistake(ErrorClass.WRONG_TYPE, (entity,), (others.pop(0),))
+
+
+def _merged(gold: list[Entity], predicted: list[Entity]) -> Iterator[Mistake]:
+    for whole, parts in _wholes(predicted, gold):
+        yield Mistake(ErrorClass.MERGED, parts, (whole,))
+
+
+def _split(gold: list[Entity], predicted: list[Entity]) -> Iterator[Mistake]:
+    for whole, parts in _wholes(gold, predicted):
+        yield Mistake(ErrorClass.SPLIT, (whole,), parts)
+
+
+def _wholes(wholes: list[Entity], parts: list[Entity]) -> Iterator[tuple[Entity, tuple[Entity, ...]]]:
+    """Entities that contain two or more others, with these; each part is given away once."""
+    nearby = _Nearby(parts)
+    taken: set[Key] = set()
+    for whole in wholes:
+        inside = [part for part in nearby(whole) if part.key not in taken and _contains(whole, part)]
+        outermost = tuple(
+            part for part in inside if not any(other is not part and _contains(other, part) for other in inside)
+        )
+        if len(outermost) > 1:
+            taken.update(part.key for part in outermost)
+            yield whole, outermost
+
+
+def _pairs(gold: list[Entity], predicted: list[Entity]) -> Iterator[Mistake]:
+    """Entities of one label that share text, the closest pairs first."""
+    nearby = _Nearby(predicted)
+    pairs = [(one, other) for one in gold for other in nearby(one) if _shared(one, other)]
+    pairs.sort(key=lambda pair: (-_closeness(*pair), pair[0].fragments, pair[1].fragments))
+    paired_gold: set[Key] = set()
+    paired_predicted: set[Key] = set()
+    for one, other in pairs:
+        if one.key not in paired_gold and other.key not in paired_predicted:
+            paired_gold.add(one.key)
+            paired_predicted.add(other.key)
+            yield Mistake(_pair_class(one, other), (one,), (other,))
+
+
+def _pair_class(gold: Entity, predicted: Entity) -> ErrorClass:
+    missing = any(not _touches(fragment, predicted) for fragment in gold.fragments)
+    extra = any(not _touches(fragment, gold) for fragment in predicted.fragments)
+    if missing and not extra:
+        return ErrorClass.MISSING_FRAGMENT
+    if extra and not missing:
+        return ErrorClass.EXTRA_FRAGMENT
+    return ErrorClass.BOUNDARY
+
+
+class _Nearby:
+    """Finds the entities of one's label that lie around one, without looking at all of them."""
+
+    def __init__(self, entities: Iterable[Entity]) -> None:
+        self._by_label: dict[str, list[Entity]] = {}
+        for entity in sorted(entities, key=lambda entity: entity.start):
+            self._by_label.setdefault(entity.label, []).append(entity)
+        self._starts = {label: [one.start for one in own] for label, own in self._by_label.items()}
+        self._longest = {label: max(one.end - one.start for one in own) for label, own in self._by_label.items()}
+
+    def __call__(self, entity: Entity) -> list[Entity]:
+        label = entity.label
+        if label not in self._by_label:
+            return []
+        starts = self._starts[label]
+        first = bisect_left(starts, entity.start - self._longest[label])
+        return self._by_label[label][first : bisect_left(starts, entity.end)]
+
+
+def _touches(fragment: Fragment, entity: Entity) -> bool:
+    return any(fragment.start < end and start < fragment.end for start, end in entity.fragments)
+
+
+def _contains(whole: Entity, part: Entity) -> bool:
+    return all(
+        any(start <= fragment.start and fragment.end <= end for start, end in whole.fragments)
+        for fragment in part.fragments
+    )
+
+
+def _shared(one: Entity, other: Entity) -> int:
+    """How many characters two entities have in common."""
+    return sum(max(0, min(a.end, b.end) - max(a.start, b.start)) for a in one.fragments for b in other.fragments)
+
+
+def _closeness(one: Entity, other: Entity) -> float:
+    shared = _shared(one, other)
+    return shared / (_length(one) + _length(other) - shared)
+
+
+def _length(entity: Entity) -> int:
+    return sum(end - start for start, end in entity.fragments)

@@ -1,0 +1,105 @@
+"""Gold documents and their predictions side by side, matched by id, in whatever order they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+
+from disconer.errors import DisconerError, Where, excerpt
+from disconer.types import Document
+
+Pair = tuple[Document, Document]  # gold, predicted
+
+IDS_SHOWN = 5  # of those that an error names
+CONTEXT = 20  # characters shown from where two texts part
+
+
+def paired(
+    gold: Iterable[Document], predicted: Iterable[Document], *, missing_as_empty: bool = False
+) -> Iterator[Pair]:
+    """Each gold document with its prediction.
+
+    Both sides are read in step and a document is held only until its partner comes, so two streams in the
+    same order need the memory of one document.
+
+    missing_as_empty: a gold document without a prediction has no predicted entities; otherwise that is an error.
+    """
+    waiting_gold = _Waiting("gold")
+    waiting_predicted = _Waiting("predicted")
+    for one_gold, one_predicted in zip_longest(gold, predicted):
+        if one_gold is not None:
+            waiting_gold.put(one_gold)
+        if one_predicted is not None:
+            waiting_predicted.put(one_predicted)
+        for document in (one_gold, one_predicted):
+            if document is not None and document.id in waiting_gold and document.id in waiting_predicted:
+                pair = waiting_gold.take(document.id), waiting_predicted.take(document.id)
+                _check_same_text(*pair)
+                yield pair
+    _check_none_extra(waiting_predicted)
+    if not missing_as_empty:
+        _check_none_missing(waiting_gold)
+    for document in waiting_gold.documents.values():
+        yield document, document.replace(entities=())
+
+
+class _Waiting:
+    """Documents of one side whose partners have not come yet."""
+
+    def __init__(self, side: str) -> None:
+        self.side = side
+        self.documents: dict[str, Document] = {}
+        self._seen: set[str] = set()
+
+    def __contains__(self, id: str) -> bool:
+        return id in self.documents
+
+    def put(self, document: Document) -> None:
+        if document.id in self._seen:
+            raise DisconerError(
+                f"Two {self.side} documents have the same id",
+                where=Where(document=document.id),
+                fix="Rename one of them.",
+            )
+        self._seen.add(document.id)
+        self.documents[document.id] = document
+
+    def take(self, id: str) -> Document:
+        return self.documents.pop(id)
+
+    def __str__(self) -> str:
+        shown = ", ".join(repr(id) for id in list(self.documents)[:IDS_SHOWN])
+        hidden = len(self.documents) - IDS_SHOWN
+        return f"{shown} and {hidden} more" if hidden > 0 else shown
+
+
+def _check_same_text(gold: Document, predicted: Document) -> None:
+    if gold.text == predicted.text:
+        return
+    offset = next(
+        (place for place, (one, other) in enumerate(zip(gold.text, predicted.text, strict=False)) if one != other),
+        min(len(gold.text), len(predicted.text)),
+    )
+    raise DisconerError(
+        "The prediction has another text than the gold document",
+        where=Where(document=gold.id, offset=offset),
+        got=excerpt(predicted.text[offset : offset + CONTEXT]),
+        expected=excerpt(gold.text[offset : offset + CONTEXT]),
+        fix="Predict on the very text that was annotated; a lost line break or BOM shifts every offset after it.",
+    )
+
+
+def _check_none_missing(gold: _Waiting) -> None:
+    if gold.documents:
+        raise DisconerError(
+            f"{len(gold.documents)} gold documents have no prediction: {gold}",
+            fix="Predict them too, or count them as predicted empty (--missing-as-empty).",
+        )
+
+
+def _check_none_extra(predicted: _Waiting) -> None:
+    if predicted.documents:
+        raise DisconerError(
+            f"{len(predicted.documents)} predicted documents are not in the gold data: {predicted}",
+            fix="Check that both are of the same split and that their ids agree.",
+        )
