@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from disconer.text import TOKENIZERS, segment
+from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.types import Document, Entity
 
 # Any Unicode text but lone surrogates, with the characters that break offsets well represented.
@@ -40,7 +40,7 @@ def tokenised_documents(draw: st.DrawFn) -> Document:
     word = st.text(st.sampled_from("abcXYZé19"), min_size=1, max_size=5)
     sentences = draw(st.lists(st.lists(word, min_size=1, max_size=8), min_size=1, max_size=3))
     text = "\n".join(" ".join(words) for words in sentences)
-    document = segment(Document("d1", text), tokenizer=TOKENIZERS["whitespace"])
+    document = segment(Document("d1", text), SPLITTERS["lines"], TOKENIZERS["whitespace"])
     found = []
     for sentence in document.sentences or ():
         n_tokens = len(sentence.tokens)

@@ -9,7 +9,7 @@ from disconer.types import Document, Sentence
 
 def segment(
     document: Document,
-    splitter: Splitter = SPLITTERS["lines"],
+    splitter: Splitter = SPLITTERS["rules"],
     tokenizer: Tokenizer = TOKENIZERS["words"],
 ) -> Document:
     """A copy with sentences and tokens, or the document itself where it has them already."""

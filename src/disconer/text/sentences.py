@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Protocol
+
+from disconer.text.rules import rules
 
 
 class Splitter(Protocol):
-    """Finds sentences [start, end): in order, without overlap, covering all but whitespace, none with it at an end."""
+    """Finds sentences [start, end): in order, without overlap, covering all but whitespace, none with it at an end.
+
+    Whitespace is what `str.isspace` says, which is also what `\\s` and `str.strip` take for it.
+    """
 
     def __call__(self, text: str) -> list[tuple[int, int]]: ...
-
-
-def lines(text: str) -> list[tuple[int, int]]:
-    """A sentence is a line."""
-    return list(_stretches(text, 0, len(text)))
 
 
 _LINE = re.compile(r"[^\r\n]+")
 
 
-def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for match in _LINE.finditer(text, start, end):
-        stretch = match.group()
-        lead = len(stretch) - len(stretch.lstrip())
-        if lead < len(stretch):
-            yield match.start() + lead, match.start() + len(stretch.rstrip())
+def lines(text: str) -> list[tuple[int, int]]:
+    """A sentence is a line."""
+    sentences = []
+    for match in _LINE.finditer(text):
+        line = match.group()
+        body = line.strip()
+        if body:
+            start = match.start() + len(line) - len(line.lstrip())
+            sentences.append((start, start + len(body)))
+    return sentences
 
 
-SPLITTERS: dict[str, Splitter] = {"lines": lines}
+SPLITTERS: dict[str, Splitter] = {"rules": rules, "lines": lines}

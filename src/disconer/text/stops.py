@@ -1,0 +1,105 @@
+"""Which full stops, question marks and exclamation marks end a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from disconer.text.abbreviations import BEFORE_NAMES, BEFORE_NUMBER, MAY_END, NEVER_LAST, STARTERS
+
+_MARKS = ".!?…"
+_CLOSERS = r"\"'”’»)\]}"
+_OPENERS = "\"'“‘«([{"
+
+# A run of stops with what closes after it ('."', '.)', '.[12]'), then whitespace. The look-behind lets a run match
+# from its first mark only, and `++` gives nothing back: 100,000 dots take one pass.
+_SPACED = rf"(?<![{_MARKS}])[{_MARKS}]++[{_CLOSERS}]*+(?:\[\d[\d,–-]*+\])?(?=\s)"
+# A forgotten space ("…pain.The patient"), only between a lower-case word and a capitalised one: not "Nat.Genet.".
+_UNSPACED = r"(?<=[a-z]{2}[a-z)\]])[.?!](?=[A-Z][a-z]+[\s,]|I\s|A\s)"
+# The stops of Chinese and Japanese need no space.
+_WIDE = rf"[。！？｡]++[{_CLOSERS}」』]*+"
+_STOP = re.compile(f"{_SPACED}|{_UNSPACED}|{_WIDE}")
+
+_REACH = 24  # characters looked at before a stop: a longer word is no abbreviation
+_WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:\.[^\W\d_]+)*\Z")
+_NEXT = re.compile(rf"\s*[{re.escape(_OPENERS)}]*(\w{{0,{_REACH}}}\.?)")  # its stop too: "A." is not "A"
+_FIRST_MARKER = re.compile(r"\s*[(\[]?(?:\d{1,2}|[A-Za-z]|[ivxIVX]{1,4})\Z")
+_LATER_MARKER = re.compile(r"[;:]\s+\d{1,2}\Z")
+_ADDRESS = re.compile(r"(?:://|www\.|@)\S*\Z")
+_GOES_ON = frozenset(",;:)]}=±<>/%&≤≥×")
+_VOWELS = frozenset("aeiouy")
+
+
+def sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
+    """Offsets within text[start:end] at which a sentence ends, in order; the end itself is not among them."""
+    for stop in _STOP.finditer(text, start, end):
+        if _ends_sentence(text, start, end, stop):
+            start = stop.end()
+            yield start
+
+
+def _ends_sentence(text: str, start: int, end: int, stop: re.Match[str]) -> bool:
+    """Whether `stop` ends the sentence that began at `start`."""
+    at, marks = stop.start(), stop.group()
+    following = _NEXT.match(text, stop.end(), end)
+    assert following is not None  # every part of the pattern may be empty
+    next_at, next_word = following.start(1), following.group(1)
+    if next_at >= end or text[next_at] in _GOES_ON:
+        return False
+    before = text[max(start, at - _REACH) : at]
+    if marks[0] in "!?":
+        return _question_ends(before, marks, next_word)
+    if marks[0] == "…" or marks.startswith(".."):
+        return next_word[:1].isupper()
+    if marks[0] != ".":
+        return True
+    if (at - start < _REACH and _FIRST_MARKER.match(before)) or _LATER_MARKER.search(before):
+        return False  # "1. Aspirin; 2. Plavix": a list item's number
+    if stop.end() == next_at and _ADDRESS.search(before):
+        return False
+    return _full_stop_ends(before, marks, next_word)
+
+
+def _question_ends(before: str, marks: str, next_word: str) -> bool:
+    """Not the clinician's "? pneumonia", nor a quoted question that the sentence goes on after."""
+    queried = not before or before[-1].isspace()
+    return not queried and not (len(marks) > 1 and next_word[:1].islower())
+
+
+def _full_stop_ends(before: str, marks: str, next_word: str) -> bool:
+    found = _WORD.search(before)
+    word = found.group() if found else ""
+    key = word.lower()
+    next_is_capital = next_word[:1].isupper()
+    if key in NEVER_LAST or word in NEVER_LAST:
+        return False
+    if key in BEFORE_NUMBER and any(map(str.isdigit, next_word)):
+        return False
+    if not next_is_capital and (len(word) == 1 or key in MAY_END or _is_dotted(word)):
+        return False  # "E. coli", "5 mg. daily", "p.o. daily", "et al. (2004)"
+    if next_word[:1].islower():
+        return len(marks) == 1 and not _lacks_vowels(word)
+    if len(word) == 1 or (_is_dotted(word) and word.isupper()):
+        return next_word.lower() in STARTERS or not _is_initial(before, word)
+    return True
+
+
+def _is_dotted(word: str) -> bool:
+    """p.o, b.i.d, Ph.D, U.S; not the two sentences of "pain.then"."""
+    return "." in word and all(len(part) <= 2 for part in word.split("."))
+
+
+def _lacks_vowels(word: str) -> bool:
+    """hx, pts, wks: abbreviated even where no table has it. Acronyms ("the DNA. …") stay words."""
+    return word.islower() and _VOWELS.isdisjoint(word)
+
+
+def _is_initial(before: str, letter: str) -> bool:
+    """Whether a letter, or letters with stops, abbreviates a name ("by J. Smith", "U.S. Army"), unlike "vitamin C."."""
+    lead = before[: -len(letter)]
+    if lead and not lead[-1].isspace():
+        return lead[-1] in _OPENERS  # "NF-Y.", "4 °C."
+    previous = lead.split()[-1:]
+    if not previous:
+        return True
+    return len(letter) > 1 or previous[0].istitle() or previous[0][-1] in ",;:." or previous[0] in BEFORE_NAMES
