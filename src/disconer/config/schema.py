@@ -35,7 +35,7 @@ class DataConfig(Section):
     )
     tokenizer: Literal["words", "whitespace"] = Field(
         default="words",
-        description="Words, likewise: words (letters, digits, marks apart) or whitespace (what it separates).",
+        description="Words, likewise: words (letters, digits and marks apart) or whitespace (between it).",
     )
 
 
@@ -54,7 +54,7 @@ class EncoderConfig(Section):
     name: str = Field(
         default="all-MiniLM-L6-v2",
         min_length=1,
-        description="A folder, an installed package that carries a model, or a name on the Hugging Face Hub.",
+        description="A folder, an installed package with a model, or a name on the Hugging Face Hub.",
     )
     pooling: Literal["first", "mean", "max"] = Field(
         default="first", description="A word's vector from those of its pieces: first, mean or max."
@@ -74,10 +74,10 @@ class GcnConfig(Section):
     """The attention-guided graph convolution over the dependency graph."""
 
     blocks: Count = Field(default=2, description="Block 1 follows the dependency graph, further ones learned graphs.")
-    heads: Count = Field(default=4, description="Learned graphs a block (N_head in the paper).")
+    heads: Count = Field(default=4, description="Learned graphs of each further block (N_head in the paper).")
     size: Count = Field(default=20, description="Numbers that it adds to each word vector (d_f in the paper).")
-    first_layers: Count = Field(default=2, description="Depth of a block's first densely connected stack.")
-    further_layers: Count = Field(default=4, description="Depth of a block's second densely connected stack.")
+    first_layers: Count = Field(default=2, description="Layers of block 1, densely connected.")
+    further_layers: Count = Field(default=4, description="Layers of each graph of a further block, densely connected.")
     dropout: Share = Field(default=0.1, description="Share of numbers dropped between its layers in training.")
 
 

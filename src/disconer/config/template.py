@@ -1,16 +1,35 @@
-"""A configuration as YAML for people: every knob, its value, and what it does."""
+"""A configuration as YAML for people: every knob, its value, and what it does.
+
+`python -m disconer.config.template FILE…` writes the comments of configuration files anew, under the header that
+each opens with: run it on the presets when the schema changes.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from disconer.config.knobs import Knob, knob_tree
+from disconer.config.load import load_config
 from disconer.config.schema import Config
 from disconer.config.yaml_text import format_yaml
 
 _COLUMN = 32  # where comments start, if the setting leaves room
 _INDENT = "  "
+
+
+def template(config: Config, header: str) -> str:
+    """A whole file: the header as comment lines, an empty line, the commented configuration."""
+    lines = (f"# {line}".rstrip() for line in header.splitlines())
+    return "\n".join([*lines, "", commented_yaml(config)])
+
+
+def header_of(text: str) -> str:
+    """The header that `template` put before a configuration."""
+    lines = text.partition("\n\n")[0].splitlines()
+    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
 
 
 def commented_yaml(config: Config) -> str:
@@ -43,3 +62,9 @@ def _settings(section: Knob, values: Mapping[str, Any], indent: str) -> Iterator
 
 def _line(knob: Knob, setting: str) -> str:
     return f"{setting:<{_COLUMN}}  # {knob.description}"
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        path = Path(name)
+        path.write_text(template(load_config(path), header_of(path.read_text("utf-8"))), "utf-8")

@@ -2,6 +2,7 @@
 
 Aliases are refused (a few of them expand to gigabytes), and so are keys given twice (YAML would silently keep the
 last one). 5e-5 is a number, as in YAML 1.2 and everywhere else; YAML 1.1, which PyYAML reads, takes it for text.
+A date is text: no knob wants one, and folders are named after them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from disconer.config.problems import Key, Problem
 MAX_CHARACTERS = 2**20  # no configuration is longer; a file that is was meant for another command
 
 _ENDLESS = 2**31  # a width at which no text is folded
+_DATE = "tag:yaml.org,2002:timestamp"
 _FLOAT = "tag:yaml.org,2002:float"
 _EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?[eE][-+]?[0-9]+\Z")
 
@@ -45,6 +47,10 @@ def _one_line_text(dumper: _Dumper, text: str) -> yaml.Node:
 
 _Dumper.add_representer(list, _one_line_list)
 _Dumper.add_representer(str, _one_line_text)
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != _DATE]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 for _side in (_Loader, _Dumper):
     _side.add_implicit_resolver(_FLOAT, _EXPONENT, list("-+0123456789"))
 
@@ -81,17 +87,15 @@ def parse_yaml(text: str) -> Parsed:
 
 
 def _build(node: yaml.Node, key: Key, loader: _Loader, parsed: Parsed) -> Any:
-    line = node.start_mark.line + 1
-    parsed.lines.setdefault(key, line)
+    parsed.lines.setdefault(key, node.start_mark.line + 1)
     if isinstance(node, yaml.MappingNode):
         return _build_mapping(node, key, loader, parsed)
     if isinstance(node, yaml.SequenceNode):
         return [_build(item, (*key, number), loader, parsed) for number, item in enumerate(node.value)]
     try:
         return loader.construct_object(node)
-    except ValueError:  # looks like a number or a date, and is none
-        parsed.problems.append(Problem(key, f"{node.value!r} cannot be read; put it in quotes", f"line {line}"))
-        return None
+    except ValueError:  # looks like a number and is none
+        return node.value
 
 
 def _build_mapping(node: yaml.MappingNode, key: Key, loader: _Loader, parsed: Parsed) -> dict[str, Any]:
