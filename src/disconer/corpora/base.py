@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
+from disconer.errors import DisconerError
 from disconer.ledger import Ledger
 from disconer.types import Corpus
+
+SPLITS = ("train", "dev", "test")
 
 # build(source, options, ledger): `source` is what the user downloaded, `options` has a value for every option.
 Build = Callable[[Path, Mapping[str, str], Ledger], Corpus]
@@ -31,6 +34,8 @@ class Recipe:
     about: one line: what it is, its licence, where it comes from.
     source: what SOURCE has to be, in words, for help and error messages.
     counts_sentences: Table 1 of the paper counts sentences for this corpus, not documents.
+    paper: what that table counts in train, dev and test; None if the corpus is not in it.
+    remark: why counts may differ from the paper's.
     """
 
     name: str
@@ -39,6 +44,25 @@ class Recipe:
     build: Build
     options: tuple[Option, ...] = field(default=())
     counts_sentences: bool = False
+    paper: tuple[int, int, int] | None = None
+    remark: str = ""
+
+    def choose(self, given: Mapping[str, str]) -> dict[str, str]:
+        """A value for every option: the given one, or the literature's."""
+        known = {option.name: option for option in self.options}
+        for name, value in given.items():
+            if name not in known:
+                raise DisconerError(
+                    f"The recipe {self.name!r} has no option {name!r}",
+                    expected=f"one of {', '.join(known)}" if known else "no options",
+                )
+            if value not in known[name].values:
+                raise DisconerError(
+                    f"The option {name!r} of the recipe {self.name!r} has no such value",
+                    got=repr(value),
+                    expected=f"one of {', '.join(known[name].values)}",
+                )
+        return {name: given.get(name, option.values[0]) for name, option in known.items()}
 
 
 def split_ids(corpus: str, split: str) -> tuple[str, ...]:

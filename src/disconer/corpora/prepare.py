@@ -1,0 +1,108 @@
+"""From an official distribution to a folder of splits that can be traced: `train.jsonl`, …, `prepared.json`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from disconer import __version__
+from disconer.corpora import recipe_named
+from disconer.corpora.base import SPLITS, Recipe
+from disconer.corpora.table import SplitCounts, count, render
+from disconer.errors import DisconerError, Where
+from disconer.formats import write
+from disconer.formats.target import new_folder, refuse_existing
+from disconer.ledger import Ledger
+from disconer.types import Corpus
+
+RECORD = "prepared.json"  # written beside the splits; a folder that has one may be replaced
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What was prepared, how, and what it holds."""
+
+    recipe: Recipe
+    options: Mapping[str, str]
+    source: str
+    splits: Mapping[str, SplitCounts]
+    sha256: Mapping[str, str]
+    ledger: Ledger
+
+    def table(self) -> str:
+        """The paper's Table 1 line."""
+        return render(self.recipe.name, self.splits)
+
+    def note(self) -> str | None:
+        """How the counts differ from the paper's, if they do."""
+        if self.recipe.paper is None:
+            return None
+        unit = "sentences" if self.recipe.counts_sentences else "documents"
+        found = tuple(getattr(counts, unit) for counts in self.splits.values())
+        if found == self.recipe.paper:
+            return None
+        return (
+            f"{unit} in {'/'.join(self.splits)}: {'/'.join(map(str, found))}, "
+            f"where the paper has {'/'.join(map(str, self.recipe.paper))}. {self.recipe.remark}"
+        ).rstrip()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "recipe": self.recipe.name,
+            "options": dict(self.options),
+            "source": self.source,
+            "disconer": __version__,
+            "splits": {
+                split: {"file": f"{split}.jsonl", "sha256": self.sha256[split], **counts.to_dict()}
+                for split, counts in self.splits.items()
+            },
+            "note": self.note(),
+            "skipped": dict(self.ledger.faults),
+            "normalised": dict(self.ledger.repairs),
+            "lost": dict(self.ledger.losses),
+        }
+
+
+def prepare(
+    name: str,
+    source: Path,
+    out: Path,
+    *,
+    options: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
+    force: bool = False,
+) -> Prepared:
+    """Write the splits of a corpus as native JSONL with sentences and tokens, whole or not at all."""
+    recipe = recipe_named(name)
+    chosen = recipe.choose(options or {})
+    refuse_existing(out, force)
+    _refuse_foreign(out)
+    ledger = Ledger(skip_bad=skip_bad)
+    corpus = recipe.build(source, chosen, ledger)
+    with new_folder(out) as folder:
+        sha256 = {split: _write_split(corpus, split, folder) for split in SPLITS}
+        counts = {split: count(corpus[split]) for split in SPLITS}
+        prepared = Prepared(recipe, chosen, source.name, counts, sha256, ledger)
+        record = json.dumps(prepared.to_dict(), ensure_ascii=False, indent=2)
+        (folder / RECORD).write_text(f"{record}\n", encoding="utf-8")
+    return prepared
+
+
+def _refuse_foreign(out: Path) -> None:
+    """Replace only what an earlier run made: a folder of somebody's work is not worth a --force."""
+    if out.exists() and not (out / RECORD).is_file() and not (out.is_dir() and not any(out.iterdir())):
+        raise DisconerError(
+            "This is not a folder that was prepared before, so it is not replaced",
+            where=Where(str(out)),
+            fix="Choose another name for OUT.",
+        )
+
+
+def _write_split(corpus: Corpus, split: str, folder: Path) -> str:
+    path = folder / f"{split}.jsonl"
+    write(corpus[split], path, "jsonl")
+    return hashlib.sha256(path.read_bytes()).hexdigest()
