@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from disconer.errors import BadInput, Where, excerpt
 from disconer.ledger import Ledger
-from disconer.types import Entity, Fragment, normalise
+from disconer.types import Entity, Fragment, joined_text, normalise
 
 
 def build_entity(
@@ -18,14 +18,18 @@ def build_entity(
     ledger: Ledger,
     path: str,
     line: int | None = None,
+    document: str | None = None,
     id: str | None = None,
     score: float | None = None,
     surface: str | None = None,
+    fix: str | None = None,
 ) -> Entity | None:
     """An entity whose offsets fit `text` and whose fragments are normalised, or None if it was skipped as bad.
 
     pairs: character ranges as the file has them, in its order.
+    document: the document's id, for formats that hold many in a file.
     surface: the mention's text as the file has it, fragments joined by spaces; None if it says none.
+    fix: what to do if offsets or surface do not fit, where the reader knows better than the general advice.
     """
     try:
         _check_offsets(pairs, text)
@@ -36,9 +40,11 @@ def build_entity(
         if score is not None and not 0 <= score <= 1:
             raise BadInput("bad-syntax", "A score lies between 0 and 1", got=str(score))
     except BadInput as error:
-        where = Where(path, line, pairs[0][0] if pairs else None, entity=id)
+        where = Where(path, line, pairs[0][0] if pairs else None, document, id)
         ledger.fault(
-            BadInput(error.problem, error.what, where=where, got=error.got, expected=error.expected, fix=error.fix)
+            BadInput(
+                error.problem, error.what, where=where, got=error.got, expected=error.expected, fix=fix or error.fix
+            )
         )
         return None
     if len(pairs) == 1:
@@ -51,6 +57,8 @@ def _check_offsets(pairs: Sequence[tuple[int, int]], text: str) -> None:
     if not pairs:
         raise BadInput("bad-syntax", "This entity has no fragment", fix="Give it a start and an end.")
     for start, end in pairs:
+        if 0 <= start < end <= len(text) and not text[start:end].isspace():
+            continue
         if start > end or start < 0:
             raise BadInput(
                 "bad-offset",
@@ -67,26 +75,29 @@ def _check_offsets(pairs: Sequence[tuple[int, int]], text: str) -> None:
                 expected=f"an end of at most {len(text)}",
                 fix="Check that text and annotations belong together, and that offsets count characters, not bytes.",
             )
-        if start == end or text[start:end].isspace():
-            raise BadInput(
-                "empty-fragment",
-                "A fragment is empty" if start == end else "A fragment is nothing but whitespace",
-                got=f"[{start}, {end})",
-                fix="Remove the fragment, or leave such entities out with --skip-bad.",
-            )
+        raise BadInput(
+            "empty-fragment",
+            "A fragment is empty" if start == end else "A fragment is nothing but whitespace",
+            got=f"[{start}, {end})",
+            fix="Remove the fragment, or leave such entities out with --skip-bad.",
+        )
+
+
+def surface_fits(pairs: Sequence[tuple[int, int]], text: str, surface: str) -> bool:
+    """Whether `surface` is the text at `pairs`, in the file's order or the text's, whatever the whitespace."""
+    found = joined_text(text, pairs)
+    if found == surface or found.split() == surface.split():
+        return True
+    return joined_text(text, sorted(pairs)).split() == surface.split()
 
 
 def _check_surface(pairs: Sequence[tuple[int, int]], text: str, surface: str) -> None:
-    found = " ".join([text[start:end] for start, end in pairs])
-    if found == surface or found.split() == surface.split():
-        return
-    in_order = " ".join([text[start:end] for start, end in sorted(pairs)])
-    if in_order.split() == surface.split():
+    if surface_fits(pairs, text, surface):
         return
     raise BadInput(
         "text-mismatch",
         "The text at these offsets is not the text of the entity",
-        got=excerpt(found),
+        got=excerpt(joined_text(text, pairs)),
         expected=excerpt(surface),
         fix="Check that the text is the one that was annotated (a lost BOM or CR shifts every offset).",
     )

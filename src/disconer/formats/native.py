@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from disconer.errors import BadInput, Where, excerpt
 from disconer.formats.base import Format, member_reader, stream_writer
 from disconer.formats.build import build_entity
+from disconer.formats.jsonfiles import leading_keys
 from disconer.formats.source import Member
 from disconer.ledger import Ledger
 from disconer.types import Document, Entity, Sentence, Token
@@ -165,9 +166,8 @@ def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> N
 
 
 def _sniff(name: str, head: bytes) -> bool:
-    first = head.lstrip().split(b"\n", 1)[0]
-    foreign = any(key in first for key in (b'"passages"', b'"denotations"'))
-    return first.startswith(b"{") and b'"text"' in first and not foreign
+    keys = leading_keys(head)
+    return head.lstrip()[:1] == b"{" and keys >= {"id", "text"} and not keys & {"passages", "denotations"}
 
 
 FORMAT = Format(

@@ -1,0 +1,126 @@
+"""From the `bioc` library's document to ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from disconer.errors import BadInput, Where
+from disconer.formats.bioc.layout import NAME, Home, Homes, layout_of
+from disconer.formats.build import build_entity, surface_fits
+from disconer.formats.ids import is_new
+from disconer.formats.passages import lay_out
+from disconer.ledger import Ledger
+from disconer.types import Document, Entity
+
+if TYPE_CHECKING:
+    from bioc import BioCAnnotation, BioCDocument
+
+COLLECTION_FIELDS = ("source", "date", "key")
+LABEL, SCORE = "type", "score"  # the infons of an annotation that we understand
+_OTHER_LABEL = "label"  # stands for the type where there is none
+_ELLIPSIS = re.compile(r"\s*(?:\.\.\.|…)\s*")  # what some tools put between fragments
+
+WITHOUT_ID = "infons of annotations without an id"
+
+
+def to_document(source: BioCDocument, collection: Mapping[str, Any], where: Where, ledger: Ledger) -> Document:
+    """The document, its text laid out from passages and sentences; what is not text or mention goes to extras."""
+    if not source.id:
+        raise BadInput("bad-syntax", "This BioC document has no id", where=where, fix="Give it one: <id>…</id>.")
+    where = Where(where.path, where.line, document=source.id)
+    text = lay_out(_pieces(source, where), where)
+    layout = layout_of(source)
+    homes = Homes(layout.get("passages", [{"offset": 0}]))
+    entities: list[Entity] = []
+    mentions: dict[str, Any] = {}
+    seen: set[str] = set()
+    for home, annotation in _located(source):
+        entity = _entity(annotation, text, where, ledger)
+        if entity is None or not is_new(entity, seen, where, ledger):
+            continue
+        entities.append(entity)
+        infons = _infons_beyond(annotation, entity)
+        if entity.id is None:
+            ledger.lost(WITHOUT_ID, len(infons))
+            continue
+        beyond = ({"infons": infons} if infons else {}) | ({"home": home} if home != homes.of(entity.fragments) else {})
+        if beyond:
+            mentions[entity.id] = beyond
+    extras = {"collection": dict(collection), **layout, "mentions": mentions}
+    extras = {name: value for name, value in extras.items() if value}
+    return Document(source.id, text, tuple(entities), extras={NAME: extras} if extras else {})
+
+
+def _pieces(source: BioCDocument, where: Where) -> Iterator[tuple[int, str]]:
+    for passage in source.passages:
+        if not passage.text:
+            yield from ((sentence.offset, sentence.text or "") for sentence in passage.sentences)
+            continue
+        yield passage.offset, passage.text
+        for sentence in passage.sentences:
+            start = sentence.offset - passage.offset
+            if sentence.text and passage.text[max(0, start) : start + len(sentence.text)] != sentence.text:
+                raise BadInput(
+                    "text-mismatch",
+                    "A sentence is not what its passage has at that offset",
+                    where=Where(where.path, where.line, sentence.offset, where.document),
+                    fix="Correct the sentence's offset or text, or leave the text to one of the two.",
+                )
+
+
+def _located(source: BioCDocument) -> Iterator[tuple[Home, BioCAnnotation]]:
+    parts: list[tuple[Home, Any]] = []
+    for number, passage in enumerate(source.passages):
+        parts += [([number, position], sentence) for position, sentence in enumerate(passage.sentences)]
+        parts.append(([number], passage))
+    for home, part in [*parts, ([], source)]:
+        yield from ((home, annotation) for annotation in part.annotations if annotation.locations)
+
+
+def _entity(annotation: BioCAnnotation, text: str, where: Where, ledger: Ledger) -> Entity | None:
+    label = annotation.infons.get(LABEL) or annotation.infons.get(_OTHER_LABEL)
+    return build_entity(
+        label if isinstance(label, str) else "",
+        [(location.offset, location.end) for location in annotation.locations],
+        text,
+        ledger=ledger,
+        path=where.path or "",
+        line=where.line,
+        document=where.document,
+        id=annotation.id or None,
+        score=_score(annotation.infons.get(SCORE)),
+        surface=_surface(annotation, text),
+    )
+
+
+def _score(infon: Any) -> float | None:
+    """A score as we write it; any other number or word under that key is the corpus's own business."""
+    try:
+        score = float(infon)
+    except (TypeError, ValueError):
+        return None
+    return score if 0 <= score <= 1 else None
+
+
+def _surface(annotation: BioCAnnotation, text: str) -> str | None:
+    """The annotation's text to be checked, or None if there is none to check.
+
+    Of a discontinuous mention tools write the fragments joined by spaces or ellipses, or all from its first
+    character to its last.
+    """
+    if not annotation.text:
+        return None
+    whole = annotation.total_span
+    if len(annotation.locations) > 1 and surface_fits([(whole.offset, whole.end)], text, annotation.text):
+        return None
+    pairs = [(location.offset, location.end) for location in annotation.locations]
+    joined = _ELLIPSIS.sub(" ", annotation.text)
+    return joined if len(pairs) > 1 and surface_fits(pairs, text, joined) else str(annotation.text)
+
+
+def _infons_beyond(annotation: BioCAnnotation, entity: Entity) -> dict[str, Any]:
+    """The infons that the entity does not express."""
+    understood = {LABEL} if entity.score is None else {LABEL, SCORE}
+    return {key: value for key, value in annotation.infons.items() if key not in understood}

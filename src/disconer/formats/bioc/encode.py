@@ -1,0 +1,126 @@
+"""From our document to the `bioc` library's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from disconer.errors import BadInput, Where, excerpt
+from disconer.formats.bioc.decode import COLLECTION_FIELDS, LABEL, SCORE
+from disconer.formats.bioc.layout import NAME, Homes, texts_at
+from disconer.formats.bioc.shape import completed
+from disconer.formats.losses import note_unsaid
+from disconer.formats.passages import holds
+from disconer.ledger import Ledger
+from disconer.types import Document, Entity
+
+if TYPE_CHECKING:
+    from bioc import BioCCollection, BioCDocument
+
+OTHER_COLLECTIONS = "documents' collections other than the first document's"
+
+
+def encoded(documents: Iterable[Document], ledger: Ledger) -> tuple[BioCCollection, Iterator[BioCDocument]]:
+    """The collection that the first document came from, without documents, and the documents one by one."""
+    stream = iter(documents)
+    first = next(stream, None)
+    described = {} if first is None else _origin(first)
+    return _collection(described), _documents(first, described, stream, ledger)
+
+
+def _documents(
+    first: Document | None, described: Mapping[str, Any], rest: Iterator[Document], ledger: Ledger
+) -> Iterator[BioCDocument]:
+    for document in chain([] if first is None else [first], rest):
+        if _origin(document) not in ({}, described):
+            ledger.lost(OTHER_COLLECTIONS)
+        yield to_bioc(document, ledger)
+
+
+def _origin(document: Document) -> dict[str, Any]:
+    with _carried(document):
+        return dict(document.extras.get(NAME, {}).get("collection", {}))
+
+
+def _collection(described: Mapping[str, Any]) -> BioCCollection:
+    from bioc import BioCCollection
+
+    collection = BioCCollection()
+    for name in COLLECTION_FIELDS:
+        setattr(collection, name, str(described.get(name, "")))  # the library would put today's date
+    collection.infons = dict(described.get("infons", {}))
+    return collection
+
+
+def to_bioc(document: Document, ledger: Ledger) -> BioCDocument:
+    """The document in passages as its extras describe them, or in one from offset 0."""
+    from bioc.biocjson import fromJSON
+
+    note_unsaid(document, NAME, ledger)
+    with _carried(document):
+        record = _record(document, document.extras.get(NAME, {}), ledger)
+    return fromJSON(completed(record, Where(document=document.id), ledger), "BioCDocument")
+
+
+@contextmanager
+def _carried(document: Document) -> Iterator[None]:
+    """Extras come from files that people edit: what is not as we write it is said, not shown as a traceback."""
+    try:
+        yield
+    except (TypeError, KeyError, AttributeError, IndexError) as error:
+        raise BadInput(
+            "bad-syntax",
+            "What this document carries of its BioC origin is not as disconer writes it",
+            where=Where(document=document.id),
+            got=excerpt(repr(error)),
+            fix='Remove "bioc" from its extras, or read the document from its BioC file again.',
+        ) from error
+
+
+def _record(document: Document, layout: Mapping[str, Any], ledger: Ledger) -> dict[str, Any]:
+    """The document as BioC JSON."""
+    whole = [{"offset": 0, "length": len(document.text)}]
+    passages = layout.get("passages", whole)
+    if not holds(document.text, texts_at(passages)):  # somebody changed the text
+        ledger.lost("passages that no longer fit their text", len(passages))
+        passages = whole
+    record = _part(layout) | {"id": document.id, "passages": [_passage(part, document.text) for part in passages]}
+    homes, mentions = Homes(passages), layout.get("mentions", {})
+    for entity in document.entities:
+        beyond = mentions.get(entity.id, {})
+        home = homes.of(entity.fragments) if passages is whole else beyond.get("home", homes.of(entity.fragments))
+        part = record
+        for level, number in zip(("passages", "sentences"), home, strict=False):
+            part = part[level][number]
+        part["annotations"].append(_annotation(entity, beyond))
+    return record
+
+
+def _passage(part: Mapping[str, Any], text: str) -> dict[str, Any]:
+    sentences = [_placed(sentence, text) for sentence in part.get("sentences", ())]
+    return _placed(part, text) | {"sentences": sentences}
+
+
+def _placed(part: Mapping[str, Any], text: str) -> dict[str, Any]:
+    start = part["offset"]
+    return _part(part) | {"offset": start, "text": text[start : start + part.get("length", 0)]}
+
+
+def _part(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "infons": part.get("infons"),
+        "relations": part.get("relations"),
+        "annotations": list(part.get("annotations", ())),
+    }
+
+
+def _annotation(entity: Entity, beyond: Mapping[str, Any]) -> dict[str, Any]:
+    score = {} if entity.score is None else {SCORE: repr(entity.score)}
+    return {
+        "id": entity.id,
+        "infons": {LABEL: entity.label, **beyond.get("infons", {}), **score},
+        "locations": [{"offset": start, "length": end - start} for start, end in entity.fragments],
+        "text": entity.text,
+    }

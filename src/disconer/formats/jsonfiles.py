@@ -1,0 +1,171 @@
+"""JSON files of records: one object, an array of them, or one a line (JSON Lines)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from disconer.errors import BadInput, Where, excerpt
+from disconer.formats.base import Writer
+from disconer.formats.source import MAX_LINE, Member, decode
+from disconer.formats.target import new_file
+from disconer.ledger import Ledger
+from disconer.types import Document
+
+SUFFIXES = (".json", ".jsonl", ".ndjson")
+_LINES = (".jsonl", ".ndjson")
+MAX_FILE = 512 * 2**20  # bytes; a JSON file that is not JSON Lines is held in memory, several times its size
+_BOM = "\ufeff"
+
+
+def iter_records(member: Member, ledger: Ledger) -> Iterator[tuple[Where, Any]]:
+    """The records of a file, each with its place. A bad line of JSON Lines is one fault; another file is bad whole."""
+    if member.suffix not in _LINES and not _has_record_lines(member):
+        where = Where(member.origin)
+        content = parse_json(decode(_whole(member), member.origin), where)
+        yield from ((where, record) for record in (content if isinstance(content, list) else [content]))
+        return
+    for number, line in member.lines():
+        if line.strip():
+            where = Where(member.origin, number)
+            try:
+                record = parse_json(line, where)
+            except BadInput as error:
+                ledger.fault(error)
+                continue
+            yield where, record
+
+
+def _has_record_lines(member: Member) -> bool:
+    """Whether the first line is a whole object and the next starts another, as only JSON Lines can."""
+    with member.open() as stream:
+        first = stream.readline(MAX_LINE).strip().removeprefix(_BOM.encode())
+        return first[:1] == b"{" and first[-1:] == b"}" and stream.read(2**10).lstrip()[:1] == b"{"
+
+
+def _whole(member: Member) -> bytes:
+    with member.open() as stream:
+        data = stream.read(MAX_FILE + 1)
+    if len(data) > MAX_FILE:
+        raise BadInput(
+            "file-too-large",
+            "This JSON file is too large to be held in memory",
+            where=Where(member.origin),
+            got=f"more than {MAX_FILE // 2**20} MiB",
+            fix="Write it as JSON Lines (.jsonl, one record a line), which is read line by line.",
+        )
+    return data
+
+
+def parse_json(text: str, where: Where) -> Any:
+    """The value of a JSON text; `BadInput` says where it breaks."""
+    text = text.removeprefix(_BOM)
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise BadInput("bad-syntax", "This JSON is nested too deeply", where=where) from error
+    except ValueError as error:
+        stripped = text.strip()
+        cut = stripped[:1] in ("{", "[") and stripped[-1:] not in ("}", "]")
+        line, message = where.line, str(error)
+        if isinstance(error, json.JSONDecodeError):
+            cut = cut or error.pos >= len(text.rstrip())
+            line, message = line or error.lineno, f"{error.msg} at column {error.colno}"
+        raise BadInput(
+            "truncated" if cut else "bad-syntax",
+            "This JSON ends too early" if cut else "This is not JSON",
+            where=Where(where.path, line),
+            got=message,
+            fix="Check that the file was written and copied to its end." if cut else None,
+        ) from error
+
+
+_TYPES = {str: "a string", int: "a whole number", list: "an array", dict: "an object"}
+
+
+def field(record: Any, name: str, kind: type, where: Where, **default: Any) -> Any:
+    """A field of a JSON object, of the right type; `default` stands in for one that is absent or null."""
+    if not isinstance(record, dict):
+        raise BadInput("bad-syntax", "This is not a record", where=where, got=excerpt(record), expected="an object")
+    value = record.get(name)
+    if value is None and "default" in default:
+        return default["default"]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise BadInput(
+            "bad-syntax",
+            f"The field {name!r} is {'missing' if value is None else 'of the wrong type'}",
+            where=where,
+            got=None if value is None else excerpt(value),
+            expected=_TYPES[kind],
+        )
+    return value
+
+
+# A string, a mark, or the opening quote of a string that the excerpt cuts off.
+_PIECE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}:]|"', re.DOTALL)
+
+
+def leading_keys(head: bytes) -> set[str]:
+    """The keys of the first object in the first bytes of a JSON text, not those of objects within it.
+
+    >>> sorted(leading_keys(b'[{"id": "1", "text": "a \\\\"b\\\\": c", "extras": {"x": 1}, "cut'))
+    ['extras', 'id', 'text']
+    """
+    keys: set[str] = set()
+    depth = level = 0
+    last = b""
+    head = head.removeprefix(_BOM.encode()).lstrip()
+    for match in _PIECE.finditer(head) if head[:1] in (b"{", b"[") else ():
+        piece = match.group()
+        if piece in (b"{", b"["):
+            depth += 1
+            level = level or (depth if piece == b"{" else 0)
+        elif piece in (b"}", b"]"):
+            depth -= 1
+            if level and depth < level:
+                break
+        elif piece == b'"':
+            break
+        elif piece == b":" and depth == level:
+            keys.add(last[1:-1].decode("utf-8", "replace"))
+        last = piece
+    return keys
+
+
+def json_writer(to_record: Callable[[Document, Ledger], dict[str, Any]]) -> Writer:
+    """A writer of records: one a line where the name ends in .jsonl, else an array, or a lone object for one."""
+
+    def write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
+        name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+        records = (dump_json(to_record(document, ledger)) for document in documents)
+        with new_file(path) as stream:
+            for piece in _lines(records) if name.suffix.lower() in _LINES else _array(records):
+                stream.write(piece)
+
+    return write
+
+
+def _lines(records: Iterable[bytes]) -> Iterator[bytes]:
+    for record in records:
+        yield record + b"\n"
+
+
+def _array(records: Iterator[bytes]) -> Iterator[bytes]:
+    first, second = next(records, None), next(records, None)
+    if first is not None and second is None:
+        yield first + b"\n"
+        return
+    yield b"["
+    if first is not None and second is not None:
+        yield b"\n" + first + b",\n" + second
+    for record in records:
+        yield b",\n" + record
+    yield b"\n]\n"
+
+
+def dump_json(value: Any) -> bytes:
+    """One line of UTF-8 JSON; half a surrogate pair, which UTF-8 cannot hold, is written as its JSON escape."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
