@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from disconer.evaluate.measures import Key
+from disconer.evaluate.nearby import Nearby
 from disconer.types import Document, Entity, Fragment
 
 
@@ -102,10 +102,10 @@ def _split(gold: list[Entity], predicted: list[Entity]) -> Iterator[Mistake]:
 
 def _wholes(wholes: list[Entity], parts: list[Entity]) -> Iterator[tuple[Entity, tuple[Entity, ...]]]:
     """Entities that contain two or more others, with these; each part is given away once."""
-    nearby = _Nearby(parts)
+    candidates = _SameLabel(parts)
     taken: set[Key] = set()
     for whole in wholes:
-        inside = [part for part in nearby(whole) if part.key not in taken and _contains(whole, part)]
+        inside = [part for part in candidates.around(whole) if part.key not in taken and _contains(whole, part)]
         outermost = tuple(
             part for part in inside if not any(other is not part and _contains(other, part) for other in inside)
         )
@@ -116,8 +116,8 @@ def _wholes(wholes: list[Entity], parts: list[Entity]) -> Iterator[tuple[Entity,
 
 def _pairs(gold: list[Entity], predicted: list[Entity]) -> Iterator[Mistake]:
     """Entities of one label that share text, the closest pairs first."""
-    nearby = _Nearby(predicted)
-    pairs = [(one, other) for one in gold for other in nearby(one) if _shared(one, other)]
+    candidates = _SameLabel(predicted)
+    pairs = [(one, other) for one in gold for other in candidates.around(one) if _shared(one, other)]
     pairs.sort(key=lambda pair: (-_closeness(*pair), pair[0].fragments, pair[1].fragments))
     paired_gold: set[Key] = set()
     paired_predicted: set[Key] = set()
@@ -138,23 +138,18 @@ def _pair_class(gold: Entity, predicted: Entity) -> ErrorClass:
     return ErrorClass.BOUNDARY
 
 
-class _Nearby:
-    """Finds the entities of one's label that lie around one, without looking at all of them."""
+class _SameLabel:
+    """Finds the entities of one's label that lie around one."""
 
-    def __init__(self, entities: Iterable[Entity]) -> None:
-        self._by_label: dict[str, list[Entity]] = {}
-        for entity in sorted(entities, key=lambda entity: entity.start):
-            self._by_label.setdefault(entity.label, []).append(entity)
-        self._starts = {label: [one.start for one in own] for label, own in self._by_label.items()}
-        self._longest = {label: max(one.end - one.start for one in own) for label, own in self._by_label.items()}
+    def __init__(self, entities: list[Entity]) -> None:
+        by_label: dict[str, list[Entity]] = {}
+        for entity in entities:
+            by_label.setdefault(entity.label, []).append(entity)
+        self._nearby = {label: Nearby(own) for label, own in by_label.items()}
 
-    def __call__(self, entity: Entity) -> list[Entity]:
-        label = entity.label
-        if label not in self._by_label:
-            return []
-        starts = self._starts[label]
-        first = bisect_left(starts, entity.start - self._longest[label])
-        return self._by_label[label][first : bisect_left(starts, entity.end)]
+    def around(self, entity: Entity) -> list[Entity]:
+        nearby = self._nearby.get(entity.label)
+        return nearby(entity.start, entity.end) if nearby else []
 
 
 def _touches(fragment: Fragment, entity: Entity) -> bool:

@@ -1,0 +1,118 @@
+"""`disconer evaluate`: how good predictions are, and what is wrong with the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import tee
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from disconer.cli.console import progress, report
+from disconer.errors import DisconerError
+from disconer.formats import read
+from disconer.formats.target import new_file, refuse_existing
+from disconer.ledger import Ledger
+from disconer.types import Document
+
+if TYPE_CHECKING:
+    from disconer.evaluate import Evaluation  # loaded when the verb runs, so that --help is quick
+
+
+def evaluate_files(
+    gold: Path,
+    *,
+    model: str | None = None,
+    predictions: Path | None = None,
+    from_format: str | None = None,
+    predictions_format: str | None = None,
+    missing_as_empty: bool = False,
+    html: Path | None = None,
+    force: bool = False,
+    ledger: Ledger | None = None,
+) -> Evaluation:
+    """Compare the gold documents with what a model finds in them, or with predictions made before.
+
+    html: where a page with all figures and every wrong sentence is written.
+    """
+    from disconer.evaluate import paired
+
+    if (model is None) == (predictions is None):
+        raise DisconerError("It takes either a model or predictions", fix="Give one of --model and --predictions.")
+    if html:
+        refuse_existing(html, force)
+    documents = progress(read(gold, from_format, ledger), "documents")
+    if predictions is not None:
+        predicted: Iterable[Document] = read(predictions, predictions_format, ledger)
+    else:
+        documents, texts = tee(documents)
+        predicted = _predict(str(model), texts)
+    return _compare(paired(documents, predicted, missing_as_empty=missing_as_empty), html)
+
+
+def _predict(model: str, documents: Iterable[Document]) -> Iterator[Document]:
+    from disconer.recognizer import Recognizer  # only here: it brings torch
+
+    recognizer = Recognizer.from_pretrained(model)
+    return recognizer.annotate(document.replace(entities=()) for document in documents)
+
+
+def _compare(pairs: Iterable[tuple[Document, Document]], html: Path | None) -> Evaluation:
+    from disconer.evaluate import Evaluation
+    from disconer.evaluate.page import Page
+
+    evaluation, page = Evaluation(), Page()
+    for pair in pairs:
+        evaluation.add(*pair)
+        if html:
+            page.add(*pair)
+    if html:
+        with new_file(html) as stream:
+            stream.write(page.html(evaluation).encode("utf-8", "xmlcharrefreplace"))
+    return evaluation
+
+
+def evaluate_cli(
+    gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Annotated documents: file, folder, .zip or .gz.")],
+    model: Annotated[str | None, typer.Option("--model", metavar="M", help="Model to try on the texts.")] = None,
+    predictions: Annotated[
+        Path | None, typer.Option("--predictions", metavar="P", help="Predicted documents, matched by id.")
+    ] = None,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of GOLD; recognised if not given.")] = None,
+    predictions_format: Annotated[
+        str | None, typer.Option("--predictions-from", help="Format of P; recognised if not given.")
+    ] = None,
+    missing_as_empty: Annotated[
+        bool, typer.Option("--missing-as-empty", help="A document without prediction has no predicted entities.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every figure as JSON.")] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write a page with every wrong sentence.")
+    ] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
+) -> None:
+    """Compare predictions with gold: precision, recall and F1 by kind and label, error classes, calibration."""
+    ledger = Ledger(skip_bad=skip_bad)
+    evaluation = evaluate_files(
+        gold,
+        model=model,
+        predictions=predictions,
+        from_format=from_format,
+        predictions_format=predictions_format,
+        missing_as_empty=missing_as_empty,
+        html=html,
+        force=force,
+        ledger=ledger,
+    )
+    report(ledger)
+    if as_json:
+        print(json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False))
+        return
+    from rich import print as print_rich
+
+    from disconer.evaluate.table import tables
+
+    print_rich(tables(evaluation))

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from annotated import annotated
+from disconer import DisconerError, Document, write
+from disconer.cli import app
+
+GOLD = [annotated("ADR: pain … hands", id="a"), annotated("ADR: itching", id="b")]
+PREDICTED = [annotated("ADR: itching", id="b"), annotated("ADR: pain", id="a")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(GOLD, tmp_path / "gold.jsonl")
+    write(PREDICTED, tmp_path / "predicted.jsonl")
+    return tmp_path
+
+
+def run(*arguments: object) -> str:
+    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)], catch_exceptions=False).stdout
+
+
+def test_json(folder: Path) -> None:
+    figures = json.loads(run(folder / "gold.jsonl", "--predictions", folder / "predicted.jsonl", "--json"))
+    assert (figures["documents"], figures["overall"]["f1"]) == (2, 0.5)
+    assert figures["errors"]["missing_fragment"]["errors"] == 1
+
+
+def test_table_and_page(folder: Path) -> None:
+    page = folder / "report.html"
+    arguments = (folder / "gold.jsonl", "--predictions", folder / "predicted.jsonl", "--html", page)
+    shown = run(*arguments)
+    assert "all entities" in shown
+    assert "missing fragment" in shown
+    assert "Wrong sentences: 1" in page.read_text("utf-8")
+    with pytest.raises(DisconerError, match="exists already"):
+        run(*arguments)
+    run(*arguments, "--force")
+
+
+def test_missing_predictions(folder: Path) -> None:
+    write(PREDICTED[:1], folder / "some.jsonl")
+    with pytest.raises(DisconerError, match="1 gold documents have no prediction: 'a'"):
+        run(folder / "gold.jsonl", "--predictions", folder / "some.jsonl", "--html", folder / "report.html")
+    assert not (folder / "report.html").exists()
+    arguments = ("--predictions", folder / "some.jsonl", "--missing-as-empty", "--json")
+    assert json.loads(run(folder / "gold.jsonl", *arguments))["overall"]["recall"] == 0.5
+
+
+@pytest.mark.parametrize("options", [[], ["--model", "m", "--predictions", "p"]])
+def test_needs_one_of_model_and_predictions(folder: Path, options: list[str]) -> None:
+    with pytest.raises(DisconerError, match="either a model or predictions"):
+        run(folder / "gold.jsonl", *options)
+
+
+def test_model_sees_texts_without_gold_entities(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def annotate(documents: Iterable[Document]) -> Iterator[Document]:
+        for document in documents:
+            assert document.entities == ()
+            yield document.replace(entities=GOLD[0].entities)
+
+    recognizer = ModuleType("disconer.recognizer")
+    recognizer.Recognizer = SimpleNamespace(from_pretrained=lambda name: SimpleNamespace(annotate=annotate))
+    monkeypatch.setitem(sys.modules, "disconer.recognizer", recognizer)
+    figures = json.loads(run(folder / "gold.jsonl", "--model", "anything", "--json"))
+    assert figures["overall"]["recall"] == 0.5
