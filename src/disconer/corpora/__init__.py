@@ -7,7 +7,14 @@ from importlib import import_module
 from disconer.corpora.base import Option, Recipe
 from disconer.errors import DisconerError
 
-_MODULES: dict[str, str] = {}
+_MODULES: dict[str, str] = {
+    "cadec": "cadec",
+    "clef": "clef",
+    "clef-dis": "clef",
+    "ace05": "ace05",
+    "genia": "genia",
+    "craft": "craft",
+}
 
 NAMES = tuple(_MODULES)
 

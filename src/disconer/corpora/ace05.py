@@ -63,7 +63,10 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
             if lacking:
                 ledger.fault(missing_document(source, id, f"There is no .{lacking[0]} of this document", _SOURCE))
                 continue
-            documents.append(_document(id, files[id, "sgm"], files[id, "apf.xml"], ledger))
+            try:
+                documents.append(_document(id, files[id, "sgm"], files[id, "apf.xml"], ledger))
+            except BadInput as error:
+                ledger.fault(error)
     return Corpus({split: tuple(documents) for split, documents in splits.items()})
 
 

@@ -43,7 +43,10 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
                 part = "text/{}.txt" if id not in texts else "original/{}.ann"
                 ledger.fault(missing_document(source, id, f"There is no {part.format(id)}", _SOURCE))
                 continue
-            documents.append(_document(id, texts[id], annotations[id], labels, ledger))
+            try:
+                documents.append(_document(id, texts[id], annotations[id], labels, ledger))
+            except BadInput as error:
+                ledger.fault(error)
     return Corpus({split: tuple(documents) for split, documents in splits.items()})
 
 

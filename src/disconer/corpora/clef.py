@@ -18,7 +18,9 @@ from disconer.corpora.clef_files import Files, Note, find_files
 from disconer.corpora.clef_sentences import dai
 from disconer.corpora.distribution import missing_document, not_the_source, unix_text
 from disconer.corpora.tidy import to_whole_words, unique
+from disconer.errors import BadInput
 from disconer.formats.build import build_entity, surface_fits
+from disconer.formats.source import Member
 from disconer.ledger import Ledger
 from disconer.text import SPLITTERS, Splitter, segment
 from disconer.types import Corpus, Document, Entity, Fragment, Kind, Sentence, Token
@@ -98,14 +100,21 @@ def _read(notes: Iterable[Note], splitter: Splitter, source: Path, ledger: Ledge
         if note.text is None:
             ledger.fault(missing_document(source, note.id, "The text of an annotated note is missing", _SOURCE))
             continue
-        text = unix_text(note.text)
-        entities = [
-            _entity(mention, f"T{number}", text, note.annotations.origin, ledger)
-            for number, mention in enumerate(mentions(note.annotations, ledger), 1)
-        ]
-        document = Document(note.id, text, tuple(entity for entity in entities if entity is not None))
-        document = to_whole_words(segment(document, splitter), ledger)
-        yield document.replace(entities=unique(list(document.entities), ledger))
+        try:
+            yield _document(note.id, note.text, note.annotations, splitter, ledger)
+        except BadInput as error:
+            ledger.fault(error)
+
+
+def _document(id: str, text_file: Member, annotations: Member, splitter: Splitter, ledger: Ledger) -> Document:
+    text = unix_text(text_file)
+    entities = [
+        _entity(mention, f"T{number}", text, annotations.origin, ledger)
+        for number, mention in enumerate(mentions(annotations, ledger), 1)
+    ]
+    document = Document(id, text, tuple(entity for entity in entities if entity is not None))
+    document = to_whole_words(segment(document, splitter), ledger)
+    return document.replace(entities=unique(document.entities, ledger))
 
 
 def _entity(mention: Mention, id: str, text: str, path: str, ledger: Ledger) -> Entity | None:

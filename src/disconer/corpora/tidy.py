@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 
 from disconer.ledger import Ledger
@@ -32,8 +33,10 @@ def to_whole_words(document: Document, ledger: Ledger) -> Document:
     return document.replace(entities=tuple(entities))
 
 
-def unique(entities: list[Entity], ledger: Ledger) -> tuple[Entity, ...]:
+def unique(entities: Sequence[Entity], ledger: Ledger) -> tuple[Entity, ...]:
     """Each label and fragments once, the first of them; the others are counted."""
-    kept = {entity.key: entity for entity in reversed(entities)}
+    kept: dict[object, Entity] = {}
+    for entity in entities:
+        kept.setdefault(entity.key, entity)
     ledger.lost("annotations of a mention that is annotated already", len(entities) - len(kept))
-    return tuple(reversed(kept.values()))
+    return tuple(kept.values())

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from disconer import BadInput, DisconerError, Document, Entity, Ledger, __version__, read
+from disconer.cli import app
+from disconer.cli.prepare import prepare_cli
+from disconer.corpora import NAMES, recipe_named
+from disconer.corpora.base import SPLITS, Option, Recipe
+from disconer.corpora.prepare import RECORD, prepare
+from disconer.corpora.table import count, render
+from disconer.text import segment
+from disconer.types import Corpus
+
+TEXT = "pain in legs and feet\nno fever\n"
+
+
+def entity(*pairs: tuple[int, int], label: str = "ADR") -> Entity:
+    return Entity(label, pairs)  # type: ignore[arg-type]
+
+
+ENTITIES = (
+    entity((0, 12)),
+    entity((0, 7), (17, 21)),
+    entity((25, 30)),
+    entity((17, 24)),  # over two lines
+    entity((26, 28)),  # within a word
+)
+DOCUMENT = segment(Document("d1", TEXT, ENTITIES))
+
+
+def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
+    if source.name == "broken":
+        raise BadInput("bad-syntax", "broken")
+    ledger.repaired("fragments out of order", 2)
+    ledger.lost("notes without an annotation file", 1)
+    return Corpus({"train": (DOCUMENT,), "dev": (), "test": (DOCUMENT.replace(entities=()),)})
+
+
+TOY = Recipe(
+    name="toy",
+    about="a toy",
+    source="a folder",
+    build=_build,
+    options=(Option("types", ("ADR", "all"), "which types"),),
+    paper=(1, 0, 2),
+    remark="It is a toy.",
+)
+
+
+@pytest.fixture(autouse=True)
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("disconer.corpora.prepare.recipe_named", lambda name: TOY)
+
+
+def test_writes_splits_and_a_record_that_traces_them(tmp_path: Path) -> None:
+    prepared = prepare("toy", tmp_path, tmp_path / "out", options={"types": "all"})
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
+        ["train.jsonl", "dev.jsonl", "test.jsonl", RECORD]
+    )
+    assert list(read(tmp_path / "out" / "train.jsonl", "jsonl")) == [DOCUMENT]
+    record = json.loads((tmp_path / "out" / RECORD).read_text("utf-8"))
+    assert record == prepared.to_dict()
+    assert (record["recipe"], record["options"], record["disconer"]) == ("toy", {"types": "all"}, __version__)
+    for split in SPLITS:
+        content = (tmp_path / "out" / f"{split}.jsonl").read_bytes()
+        assert record["splits"][split]["sha256"] == hashlib.sha256(content).hexdigest()
+    assert record["normalised"] == {"fragments out of order": 2}
+    assert record["lost"] == {"notes without an annotation file": 1}
+
+
+def test_counts_of_a_split() -> None:
+    assert count([DOCUMENT]).to_dict() == {
+        "documents": 1,
+        "sentences": 2,
+        "entities": 5,
+        "regular": 0,
+        "overlapped": 4,
+        "discontinuous": 1,
+        "sharing_text": 5,
+        "crossing_sentences": 1,
+        "cutting_tokens": 1,
+    }
+
+
+def test_sharing_text_counts_discontinuous_entities_too_and_no_repetition() -> None:
+    apart = Document("d", TEXT, (entity((0, 4)), entity((0, 4)), entity((8, 12), (17, 21)), entity((25, 30))), ())
+    assert count([apart]).sharing_text == 0
+    overlapping = apart.replace(entities=(entity((0, 12)), entity((0, 7), (17, 21)), entity((25, 30))))
+    counts = count([overlapping])
+    assert (counts.overlapped, counts.discontinuous, counts.sharing_text) == (1, 1, 2)
+
+
+def test_the_table_has_a_column_for_each_split() -> None:
+    empty = count([])
+    assert render("toy", {"train": count([DOCUMENT]), "dev": empty}).splitlines()[:-1] == [
+        "toy                 train    dev",
+        "documents               1      0",
+        "sentences               2      0",
+        "entities                5      0",
+        "% overlapped         80.0      -",
+        "% discontinuous      20.0      -",
+        "% sharing text      100.0      -",
+        "crossing sentences      1      0",
+        "cutting tokens          1      0",
+    ]
+
+
+def test_counts_other_than_the_papers_are_noted(tmp_path: Path) -> None:
+    note = prepare("toy", tmp_path, tmp_path / "out").note()
+    assert note == "documents in train/dev/test: 1/0/1, where the paper has 1/0/2. It is a toy."
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"types": "none"}, "The option 'types' of the recipe 'toy'.*Got 'none', expected one of ADR, all"),
+        ({"setting": "full"}, "The recipe 'toy' has no option 'setting'. Expected one of types"),
+    ],
+)
+def test_unknown_options_are_told_the_known_ones(tmp_path: Path, options: dict[str, str], message: str) -> None:
+    with pytest.raises(DisconerError, match=message):
+        prepare("toy", tmp_path, tmp_path / "out", options=options)
+
+
+def test_an_existing_folder_is_replaced_only_if_it_was_prepared(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    prepare("toy", tmp_path, out)
+    with pytest.raises(DisconerError, match="exists already"):
+        prepare("toy", tmp_path, out)
+    prepare("toy", tmp_path, out, force=True)
+    (out / RECORD).rename(out / "thesis.txt")
+    with pytest.raises(DisconerError, match="not a folder that was prepared before"):
+        prepare("toy", tmp_path, out, force=True)
+    assert (out / "thesis.txt").exists()
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(BadInput):
+        prepare("toy", tmp_path / "broken", tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_prints_the_table_and_reports_on_stderr(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["prepare", "toy", str(tmp_path), str(tmp_path / "out"), "--types", "all"])
+    assert result.exit_code == 0
+    assert result.stdout.startswith("toy ")
+    assert "note: documents in train/dev/test" in result.stderr
+    assert "normalised: 2 fragments out of order" in result.stderr
+
+
+def test_the_command_prints_json(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["prepare", "toy", str(tmp_path), str(tmp_path / "out"), "--json"])
+    assert json.loads(result.stdout)["splits"]["train"]["entities"] == 5
+
+
+def test_every_option_of_every_recipe_can_be_given_on_the_command_line() -> None:
+    flags = set(inspect.signature(prepare_cli).parameters)
+    assert {option.name for name in NAMES for option in recipe_named(name).options} <= flags
+
+
+def test_help_tells_every_recipe() -> None:
+    text = " ".join(CliRunner().invoke(app, ["prepare", "--help"]).stdout.split())
+    for name in NAMES:
+        assert f"{name}: {recipe_named(name).about}" in text
+
+
+def test_an_unknown_recipe_is_told_the_known_ones() -> None:
+    with pytest.raises(DisconerError, match=r"There is no recipe for a corpus 'conll'\. Expected one of cadec"):
+        recipe_named("conll")
