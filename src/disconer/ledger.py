@@ -34,7 +34,8 @@ class Ledger:
             self.examples.append(error)
 
     def repaired(self, what: str, times: int = 1) -> None:
-        self.repairs[what] += times
+        if times:
+            self.repairs[what] += times
 
     def lost(self, what: str, times: int = 1) -> None:
         if times:

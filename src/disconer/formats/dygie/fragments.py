@@ -1,0 +1,118 @@
+"""sodner's way with entities: fragments and the relations between them, and back.
+
+sodner stores each fragment of each entity in `ner`, and `Combined` relations between the fragments of one
+entity, in both directions. Entities are rebuilt:
+
+1. Fragments of one label that are `Combined`, with a token between them, form a graph; its maximal cliques
+   are entities. A `Combined` that joins nothing of one label is left out, and counted.
+2. A fragment is listed once for each entity that it is part of. One that is listed more often than it occurs
+   in cliques, while nothing `Combined` with it is, stands alone as well.
+3. Where the listing leaves more than one reading, the cliques are kept and counted as doubtful: three
+   fragments that all combine may be one entity or three of two fragments each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from disconer.span.decode import assemble
+from disconer.text.align import Range
+
+COMBINED, OVERLAP = "Combined", "Overlap"
+
+Key = tuple[str, tuple[Range, ...]]  # an entity: label and token ranges
+Fragment = tuple[Range, str]  # token range and label
+Relation = tuple[Range, Range, str]
+
+
+def take_apart(entities: Sequence[Key]) -> tuple[list[Fragment], list[Relation]]:
+    """What sodner stores for these entities, in its order: fragments, and the relations between them."""
+    fragments: list[Fragment] = []
+    relations: list[Relation] = []
+    for number, (label, ranges) in enumerate(entities):
+        others = [other for place, (_, own) in enumerate(entities) if place != number for other in own]
+        for own in ranges:
+            fragments.append((own, label))
+            relations += [(own, other, OVERLAP) for other in others if other != own and _share_tokens(own, other)]
+        relations += [(a, b, COMBINED) for a, b in permutations(ranges, 2)]
+    return fragments, relations
+
+
+def _share_tokens(a: Range, b: Range) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """Entities in the order in which their fragments are listed, and what was not clear about them."""
+
+    entities: list[Key]
+    n_doubtful: int
+    n_unused: int  # `Combined` relations that join nothing, each direction by itself
+
+
+def rebuild(fragments: Sequence[Fragment], relations: Iterable[Relation]) -> Rebuilt:
+    """The entities that stored fragments and relations amount to, by the rules above."""
+    labels: dict[Range, list[str]] = {span: [] for span, _ in sorted(fragments)}
+    for span, label in dict.fromkeys(fragments):
+        labels[span].append(label)
+    place = {span: number for number, span in enumerate(labels)}
+    combined = [(a, b) for a, b, name in relations if name == COMBINED]
+    joining = [(a, b) for a, b in combined if _common(a, b, labels) and (a[1] < b[0] or b[1] < a[0])]
+    found = assemble(list(labels), list(labels.values()), [(place[a], place[b]) for a, b in joining])
+    entities = [(entity.label, entity.ranges) for entity in found]
+    surplus = _surplus(fragments, entities)
+    partners = _partners(joining, labels)
+    for fragment, count in surplus.items():
+        if count > 0 and not any(surplus[other] > 0 for other in partners[fragment]):
+            entities += [(fragment[1], (fragment[0],))] * count
+    order = {fragment: number for number, fragment in reversed(list(enumerate(fragments)))}
+    entities.sort(key=lambda entity: [order[span, entity[0]] for span in entity[1]])
+    shared = {frozenset(pair) for pair in joining if len(_common(*pair, labels)) > 1}
+    n_doubtful = sum(_is_doubtful(entity, surplus, partners, shared) for entity in entities)
+    return Rebuilt(entities, n_doubtful, len(combined) - len(joining))
+
+
+def _common(a: Range, b: Range, labels: Mapping[Range, list[str]]) -> set[str]:
+    return set(labels.get(a, ())) & set(labels.get(b, ()))
+
+
+def _surplus(fragments: Sequence[Fragment], entities: Iterable[Key]) -> Counter[Fragment]:
+    """How much more often each fragment is listed than it occurs in entities."""
+    surplus = Counter(fragments)
+    surplus.subtract((span, label) for label, ranges in entities for span in ranges)
+    return surplus
+
+
+def _partners(
+    joining: Iterable[tuple[Range, Range]], labels: Mapping[Range, list[str]]
+) -> Mapping[Fragment, set[Fragment]]:
+    partners: dict[Fragment, set[Fragment]] = defaultdict(set)
+    for a, b in joining:
+        for label in _common(a, b, labels):
+            partners[a, label].add((b, label))
+            partners[b, label].add((a, label))
+    return partners
+
+
+def _is_doubtful(
+    entity: Key,
+    surplus: Mapping[Fragment, int],
+    partners: Mapping[Fragment, set[Fragment]],
+    shared: set[frozenset[Range]],
+) -> bool:
+    """Whether the same listing has another reading.
+
+    Two `Combined` fragments are both listed too often; three or more are listed too seldom to say that they are
+    one entity; or a relation, which names no label, fits two.
+    """
+    label, ranges = entity
+    own = [(span, label) for span in ranges]
+    return (
+        any(surplus[fragment] > 0 and any(surplus[other] > 0 for other in partners[fragment]) for fragment in own)
+        or (len(own) > 2 and any(surplus[fragment] < 0 for fragment in own))
+        or any(frozenset(pair) in shared for pair in permutations(ranges, 2))
+    )

@@ -1,0 +1,112 @@
+"""From DyGIE++'s records to documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any
+
+from disconer.errors import BadInput, Where, excerpt
+from disconer.formats.dygie.fragments import COMBINED, OVERLAP, Fragment, Relation, rebuild
+from disconer.formats.dygie.trees import to_heads
+from disconer.formats.jsonfiles import field, iter_records
+from disconer.formats.sentencewise import Mention, WordSentence, check_words, from_words
+from disconer.formats.source import Member
+from disconer.ledger import Ledger
+from disconer.types import Document
+
+_OWN_KEYS = ("doc_key", "sentences", "ner", "relations", "dep")
+
+
+def read_member(member: Member, ledger: Ledger) -> Iterator[Document]:
+    for number, (where, record) in enumerate(iter_records(member, ledger), 1):
+        try:
+            id = field(record, "doc_key", str, where, default=f"{member.stem}-{number}")
+            yield _read_record(record, id, Where(where.path, where.line, document=id), ledger)
+        except BadInput as error:
+            ledger.fault(error)
+
+
+def _read_record(record: dict[str, Any], id: str, where: Where, ledger: Ledger) -> Document:
+    sentences = field(record, "sentences", list, where)
+    for words in sentences:
+        check_words(words, where)
+    starts = accumulate((len(words) for words in sentences[:-1]), initial=0)
+    per_sentence = (_per_sentence(record, name, len(sentences), where) for name in ("ner", "relations", "dep"))
+    found = []
+    kept: dict[str, list[Any]] = {"relations": [], "dep": []}
+    for words, start, ner, relations, graph in zip(sentences, starts, *per_sentence, strict=False):
+        fragments = list(_read_fragments(ner, start, where, ledger))
+        links, other_links = _read_relations(relations, start, where, ledger)
+        heads = _read_heads(graph, len(words), where)
+        found.append(WordSentence(words, _rebuild(fragments, links, ledger), heads))
+        kept["relations"].append(other_links)
+        kept["dep"].append({} if heads is not None else graph)
+    others = {key: value for key, value in record.items() if key not in _OWN_KEYS}
+    others |= {name: values for name, values in kept.items() if any(values)}
+    return from_words(id, found, where, ledger, {"dygie": others} if others else None)
+
+
+def _per_sentence(record: dict[str, Any], name: str, n_sentences: int, where: Where) -> list[Any]:
+    items: list[Any] = field(record, name, list, where, default=[[]] * n_sentences)
+    if len(items) != n_sentences:
+        raise BadInput(
+            "bad-syntax",
+            f"The field {name!r} does not fit the sentences",
+            where=where,
+            got=f"{len(items)} items for {n_sentences} sentences",
+            expected="one item a sentence, empty if there is nothing to say",
+        )
+    if name != "dep" and not all(isinstance(item, list) for item in items):
+        raise _not_a(f"list of {name}", items, "an array of arrays, one a sentence", where)
+    return items
+
+
+def _read_fragments(ner: list[Any], start: int, where: Where, ledger: Ledger) -> Iterator[Fragment]:
+    """The fragments of a sentence; scores after the label, as in predictions, are passed over."""
+    for item in ner:
+        match item:
+            case [int(first), int(last), str(label), *_]:
+                yield (first - start, last + 1 - start), label
+            case _:
+                ledger.fault(_not_a("mention", item, "[first token, last token, label]", where))
+
+
+def _read_relations(
+    relations: list[Any], start: int, where: Where, ledger: Ledger
+) -> tuple[list[Relation], list[list[Any]]]:
+    """The relations between fragments, and those between entities as the file has them."""
+    links, others = [], []
+    for item in relations:
+        match item:
+            case [int(a), int(b), int(c), int(d), str(name), *_]:
+                if name in (COMBINED, OVERLAP):
+                    links.append(((a - start, b + 1 - start), (c - start, d + 1 - start), name))
+                else:
+                    others.append(item)
+            case _:
+                ledger.fault(_not_a("relation", item, "[first, last, first, last, label]", where))
+    return links, others
+
+
+def _not_a(what: str, item: Any, expected: str, where: Where) -> BadInput:
+    return BadInput("bad-syntax", f"This is not a {what}", where=where, got=excerpt(item), expected=expected)
+
+
+def _read_heads(graph: Any, n_words: int, where: Where) -> tuple[int, ...] | None:
+    """The heads of a sentence, or None if it has no graph, one that is no tree, or one of other tokens.
+
+    sodner lists the tokens of its parser, which need not be the sentence's.
+    """
+    try:
+        nodes = graph.get("nodes", ()) if graph else ()
+        return to_heads(nodes) if nodes and len(nodes) == n_words else None
+    except (TypeError, AttributeError):
+        raise _not_a("dependency graph", graph, '{"nodes": [[neighbours of the first token], …]}', where) from None
+
+
+def _rebuild(fragments: list[Fragment], links: list[Relation], ledger: Ledger) -> list[Mention]:
+    rebuilt = rebuild(fragments, links)
+    ledger.repaired("entities rebuilt from fragments in doubt", rebuilt.n_doubtful)
+    ledger.repaired("Combined relations that join nothing", rebuilt.n_unused)
+    return [Mention(label, ranges) for label, ranges in rebuilt.entities]

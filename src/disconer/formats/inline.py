@@ -1,0 +1,157 @@
+"""Dai's inline format (Dai et al., ACL 2020): three lines a sentence, each sentence a document of its own.
+
+    Severe joint and neck pain .
+    0,1,4,4 ADR|3,4 ADR
+
+Tokens joined by spaces; mentions, `first,last[,first,last…] LABEL` with inclusive token positions, joined
+by `|`, or nothing; an empty line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from disconer.errors import BadInput, Where, excerpt
+from disconer.formats.base import Format, member_reader
+from disconer.formats.sentencewise import (
+    BOM,
+    Mention,
+    TokenSentence,
+    WordSentence,
+    from_words,
+    lines_of,
+    lone_sentences,
+    plain,
+    text_writer,
+)
+from disconer.formats.source import Member
+from disconer.ledger import Ledger
+from disconer.types import Document
+
+SUFFIXES = (".inline", ".txt")
+_SPACE = re.compile(r"\s+")
+_NOT_IN_LABELS = re.compile(r"[\s|]+")
+_POSITIONS = re.compile(r"-?\d+,-?\d+(?:,-?\d+,-?\d+)*")
+_MENTIONS = re.compile(rf"{_POSITIONS.pattern} [^|]+(?:\|{_POSITIONS.pattern} [^|]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A sentence: its number in the file, the number of its first line, its lines without the empty one."""
+
+    number: int
+    line: int
+    tokens: str
+    mentions: str
+
+
+def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
+    for block in _blocks(member, ledger):
+        sentence = WordSentence(block.tokens.split(), list(_mentions(block, member, ledger)))
+        yield from_words(f"{member.stem}-{block.number}", [sentence], Where(member.origin, block.line), ledger)
+
+
+def _blocks(member: Member, ledger: Ledger) -> Iterator[_Block]:
+    """The sentences of a file. Where the empty line is missing, what stands there starts the next one."""
+    held: list[str] = []
+    count = number = 0
+    for number, line in lines_of(member):
+        if not held and not line.strip():
+            continue  # more than one empty line between sentences, or at the end of the file
+        held.append(line)
+        if len(held) == 3:
+            count += 1
+            if line.strip():
+                ledger.fault(_no_empty_line(Where(member.origin, number), line))
+                held = [line]
+            else:
+                yield _Block(count, number - 2, held[0], held[1])
+                held = []
+    if len(held) == 2:  # the empty line at the end of a file is easily lost, and nobody misses it
+        yield _Block(count + 1, number - 1, held[0], held[1])
+    elif held:
+        ledger.fault(_no_mentions_line(Where(member.origin, number), held[0]))
+
+
+def _no_mentions_line(where: Where, line: str) -> BadInput:
+    return BadInput(
+        "truncated",
+        "The last sentence has no line of mentions",
+        where=where,
+        got=excerpt(line),
+        expected="a line of mentions after each line of tokens, empty if there are none",
+        fix="Check that the file was written to its end.",
+    )
+
+
+def _no_empty_line(where: Where, line: str) -> BadInput:
+    return BadInput(
+        "bad-syntax",
+        "A sentence does not end in an empty line",
+        where=where,
+        got=excerpt(line),
+        expected="three lines a sentence: tokens, mentions (may be empty), an empty line",
+        fix="Check that no line of the sentence before is missing or broken in two.",
+    )
+
+
+def _mentions(block: _Block, member: Member, ledger: Ledger) -> Iterator[Mention]:
+    if not block.mentions.strip():
+        return
+    for item in block.mentions.strip().split("|"):
+        positions, _, label = item.strip().partition(" ")
+        if _POSITIONS.fullmatch(positions) and label.strip():
+            numbers = [int(number) for number in positions.split(",")]
+            ranges = [(first, last + 1) for first, last in zip(numbers[::2], numbers[1::2], strict=True)]
+            yield Mention(label.strip(), ranges)
+        else:
+            ledger.fault(
+                BadInput(
+                    "bad-syntax",
+                    "This is not a mention",
+                    where=Where(member.origin, block.line + 1),
+                    got=excerpt(item),
+                    expected="'first,last LABEL', with further 'first,last' pairs after commas",
+                )
+            )
+
+
+def _write(documents: Iterable[Document], ledger: Ledger) -> Iterator[str]:
+    for document in documents:
+        for sentence in lone_sentences(document, ledger):
+            yield _sentence_text(sentence, ledger)
+
+
+def _sentence_text(sentence: TokenSentence, ledger: Ledger) -> str:
+    words = [plain(word, _SPACE, "words", ledger) for word in sentence.words]
+    mentions = [
+        ",".join(f"{first},{end - 1}" for first, end in entity.ranges)
+        + f" {plain(entity.label, _NOT_IN_LABELS, 'labels', ledger)}"
+        for entity in sentence.entities
+    ]
+    return f"{' '.join(words)}\n{'|'.join(mentions)}\n\n"
+
+
+def _sniff(name: str, head: bytes) -> bool:
+    """Every whole sentence of the head has its three lines, and at least one has mentions: prose never looks so."""
+    lines = head.decode("utf-8", "ignore").removeprefix(BOM).split("\n")
+    whole = len(lines) - len(lines) % 3 or len(lines)
+    tokens, mentions, empty = lines[0:whole:3], [line.strip() for line in lines[1:whole:3]], lines[2:whole:3]
+    return (
+        all(line.strip() for line in tokens)
+        and all(not line or _MENTIONS.fullmatch(line) for line in mentions)
+        and (any(mentions) or (name.lower().endswith(".inline") and bool(lines)))
+        and not any(line.strip() for line in empty)
+    )
+
+
+FORMAT = Format(
+    name="inline",
+    about="Dai et al. 2020: tokens, mentions by token positions, an empty line",
+    suffixes=SUFFIXES,
+    sniff=_sniff,
+    read=member_reader(SUFFIXES, _read),
+    write=text_writer(_write),
+)
