@@ -1,6 +1,6 @@
 """The configuration of a training run: its schema, and YAML files, presets and overrides that fill it."""
 
-from disconer.config.load import config_from_dict, dump_config, load_config, preset_names
+from disconer.config.load import config_from_dict, dump_config, load_config, preset_names, preset_text
 from disconer.config.problems import ConfigError
 from disconer.config.schema import (
     Config,
@@ -33,4 +33,5 @@ __all__ = [
     "dump_config",
     "load_config",
     "preset_names",
+    "preset_text",
 ]

@@ -56,17 +56,9 @@ def preset_names() -> tuple[str, ...]:
 
 def preset_text(name: str) -> str:
     """The YAML of a preset, comments and all."""
-    return files("disconer.presets").joinpath(f"{name}.yaml").read_text("utf-8")
-
-
-def _read(path_or_preset: str | Path) -> tuple[str, str]:
-    """Where a configuration stands, for messages, and its text. A file goes before a preset of the same name."""
-    path, name = Path(path_or_preset), str(path_or_preset)
-    if path.is_file():
-        return name, decode(path.read_bytes(), name)
     presets = preset_names()
     if name in presets:
-        return f"preset {name}", preset_text(name)
+        return files("disconer.presets").joinpath(f"{name}.yaml").read_text("utf-8")
     close = difflib.get_close_matches(name, presets, 1)
     raise DisconerError(
         "There is no such configuration",
@@ -74,6 +66,14 @@ def _read(path_or_preset: str | Path) -> tuple[str, str]:
         expected=f"a YAML file, or one of the presets {', '.join(presets)}",
         fix=f"Did you mean {close[0]!r}?" if close else "`disconer init` writes a configuration for your data.",
     )
+
+
+def _read(path_or_preset: str | Path) -> tuple[str, str]:
+    """Where a configuration stands, for messages, and its text. A file goes before a preset of the same name."""
+    path, name = Path(path_or_preset), str(path_or_preset)
+    if path.is_file():
+        return name, decode(path.read_bytes(), name)
+    return f"preset {name}", preset_text(name)
 
 
 def _checked(values: dict[str, Any], places: Mapping[Key, str], problems: list[Problem], origin: str | None) -> Config:

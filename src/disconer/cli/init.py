@@ -1,0 +1,83 @@
+"""`disconer init`: a first configuration for somebody's own data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from disconer.cli.console import progress
+from disconer.errors import DisconerError, Where
+from disconer.formats.target import new_file, refuse_existing
+
+
+def init(
+    source: Path, out: Path, *, preset: str | None = None, format: str | None = None, force: bool = False
+) -> list[str]:
+    """Write a configuration for the data in `source`, and its splits if it has none; returns what was found.
+
+    Splits that have to be made go to a folder beside `out`.
+    """
+    from disconer.config import load_config
+    from disconer.config.template import template
+    from disconer.start.propose import findings, propose
+    from disconer.start.splits import TRAIN, check_target, plan_splits
+    from disconer.start.survey import survey
+
+    refuse_existing(out, force)
+    base = load_config(preset) if preset else None
+    folder = out.parent / f"{out.stem}-data"
+    splits = plan_splits(source, format, folder)
+    if splits.assigned:
+        check_target(folder, source, force=force)
+    found = survey(progress(splits.documents(TRAIN), "documents"))
+    if not found.entities:
+        raise DisconerError(
+            "There are no entities to learn from",
+            where=Where(str(splits.source)),
+            got=f"{found.documents} documents without a single one",
+            fix="Check that the annotations lie beside the texts (`disconer stats` shows what is read).",
+        )
+    config = propose(splits, found, base)
+    lines = list(findings(config, found, splits))
+    header = [f"Written by `disconer init` for {source}.", "", f"  disconer train {out} --out model", "", *lines]
+    if splits.assigned:
+        splits.write(folder)
+    with new_file(out) as stream:
+        stream.write(template(config, "\n".join(header)).encode())
+    return lines
+
+
+def copy_preset(preset: str, out: Path, *, force: bool = False) -> None:
+    """Write a preset as it is, to be edited."""
+    from disconer.config import preset_text
+
+    refuse_existing(out, force)
+    text = preset_text(preset)
+    with new_file(out) as stream:
+        stream.write(text.encode())
+
+
+def init_cli(
+    source: Annotated[
+        Path | None, typer.Argument(metavar="DATA", help="Annotated data of any format: a file, folder or archive.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Configuration to write.")] = Path("config.yaml"),
+    preset: Annotated[str | None, typer.Option(help="Start from a preset, such as chia or cadec.")] = None,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of DATA; recognised if not given.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what was written before.")] = False,
+) -> None:
+    """Write a configuration for your own data, every knob explained.
+
+    Files or folders in DATA that are named train, dev and test stay what they are; else documents are split 80/10/10.
+
+    Without DATA, the preset itself is written.
+    """
+    if source is not None:
+        print("\n".join(init(source, out, preset=preset, format=from_format, force=force)))
+    elif preset is not None:
+        copy_preset(preset, out, force=force)
+    else:
+        raise DisconerError("There is nothing to start from", fix="Name a folder of annotated data, or a --preset.")
+    print(f"\nWritten to {out}. Next: disconer train {out} --out model")

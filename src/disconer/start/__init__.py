@@ -1,0 +1,1 @@
+"""From somebody's annotated data to a first configuration: its splits, what it holds, what that asks for."""

@@ -1,0 +1,64 @@
+"""The configuration that a survey of somebody's data asks for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from disconer.config import Config, DataConfig, config_from_dict
+from disconer.start.splits import DEV, TEST, TRAIN, Splits
+from disconer.start.survey import SEVERAL, Survey
+
+STEPS = 100  # an epoch, at least: small data needs small batches to learn from at all
+SMALLEST_BATCH = 128
+LISTED = 8  # labels named one by one
+
+
+def propose(splits: Splits, survey: Survey, base: Config | None = None) -> Config:
+    """`base` (or the defaults) fitted to the data: its paths, sentences, widest fragments, labels, size and syntax."""
+    values = (base or Config(data=DataConfig(train=TRAIN, dev=DEV))).to_dict()
+    paths = {split: str(splits.paths[split]) if split in splits.paths else None for split in (TRAIN, DEV, TEST)}
+    values["data"] = {**paths, "format": None if splits.assigned else splits.format, "splitter": survey.splitter}
+    values["head"]["max_width"] = survey.max_width
+    values["head"]["labels"] = "many" if survey.several_share > SEVERAL else "one"
+    if not survey.parsed:
+        values["syntax"] = {"parser": "none", "gcn": None}
+    values["training"]["batch_tokens"] = _batch_tokens(survey.words, values["training"]["batch_tokens"])
+    return config_from_dict(values)
+
+
+def _batch_tokens(words: int, most: int) -> int:
+    """`most`, halved until an epoch has enough steps.
+
+    >>> _batch_tokens(1_000_000, 1024), _batch_tokens(30_000, 1024), _batch_tokens(500, 1024)
+    (1024, 256, 128)
+    """
+    size = most
+    while size >= 2 * SMALLEST_BATCH and words < STEPS * size:
+        size //= 2
+    return size
+
+
+def findings(config: Config, survey: Survey, splits: Splits) -> Iterator[str]:
+    """What was found and what was made of it, a fact a line."""
+    limit = survey.max_width
+    yield f"{survey.documents:,} documents to learn from, {survey.words:,} words, {survey.entities:,} entities."
+    yield f"Labels: {_counts(survey.labels)}."
+    yield f"Kinds: {_counts(survey.kinds)}."
+    yield f"Spans up to {limit} words: {survey.covered(limit):.1%} of the fragments."
+    yield f"Labels a span: {config.head.labels}; {survey.several_share:.1%} of the spans have several."
+    if survey.unaligned:
+        yield f"Out of reach: {survey.unaligned:,} entities that cross sentences or cut words; see `disconer check`."
+    if survey.parsed and config.syntax.gcn is None:
+        yield "The sentences have syntactic heads; the section `syntax` can make use of them."
+    if splits.taken:
+        yield f"Split by a hash of the documents' ids: {_counts(Counter(splits.assigned.values()))}."
+        yield "Documents that belong together (one patient, one trial) should stay together: if that matters for"
+        yield "yours, sort them into folders train, dev and test yourself, and start again."
+
+
+def _counts(counter: Counter[str]) -> str:
+    """The most frequent things with their counts."""
+    listed = [f"{name} {count:,}" for name, count in counter.most_common(LISTED)]
+    more = len(counter) - len(listed)
+    return ", ".join(listed) + (f" and {more} more" if more else "")

@@ -1,0 +1,151 @@
+"""The train, dev and test part of somebody's data: found by their names, or made."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from disconer.errors import DisconerError, Where
+from disconer.formats import read, write
+from disconer.formats.target import new_folder, refuse_existing
+from disconer.types import Document
+
+TRAIN, DEV, TEST = "train", "dev", "test"
+TAKEN = 0.1  # share of the documents for each of dev and test
+
+_SPLIT_OF = {
+    **dict.fromkeys(("train", "training"), TRAIN),
+    **dict.fromkeys(("dev", "devel", "development", "valid", "validation", "val"), DEV),
+    **dict.fromkeys(("test", "testing"), TEST),
+}
+_LETTERS = re.compile(r"[a-z]+")
+
+
+def find_splits(source: Path) -> dict[str, Path]:
+    """The files or folders of `source` that are named after splits; none unless one of them is for training.
+
+    `train.jsonl`, `validation/` and `cadec-test.json` are; `train.txt` beside `train.ann` is a document.
+    """
+    if not source.is_dir():
+        return {}
+    children = sorted(child for child in source.iterdir() if not child.name.startswith("."))
+    if len(children) == 1 and children[0].is_dir() and _split_named(children[0].name) is None:
+        return find_splits(children[0])
+    if any(child.suffix == ".ann" for child in children):
+        children = [child for child in children if child.is_dir()]
+    found: dict[str, Path] = {}
+    for child in children:
+        split = _split_named(child.name)
+        if split in found:
+            raise DisconerError(
+                f"Two files here may be the {split} part",
+                where=Where(str(source)),
+                got=f"{found[split].name} and {child.name}",
+                fix="Move one of them away.",
+            )
+        if split:
+            found[split] = child
+    return found if TRAIN in found else {}
+
+
+def _split_named(name: str) -> str | None:
+    """The split that a file or folder is named after, if it is exactly one."""
+    splits = {_SPLIT_OF[word] for word in _LETTERS.findall(name.lower()) if word in _SPLIT_OF}
+    return splits.pop() if len(splits) == 1 else None
+
+
+def splits_in_ids(ids: Sequence[str]) -> dict[str, str]:
+    """Every document's split from the folders in its id ("phee/train/7"); none unless all have one."""
+    found = {id: split for id in ids if (split := _split_in(id))}
+    return found if len(found) == len(ids) and TRAIN in found.values() else {}
+
+
+def _split_in(id: str) -> str | None:
+    """The split that a folder in a document's id names."""
+    folders = PurePosixPath(id).parts[:-1]
+    return next((_SPLIT_OF[folder.lower()] for folder in folders if folder.lower() in _SPLIT_OF), None)
+
+
+def take_splits(ids: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
+    """Every document's split: a tenth for each wanted one, at least one document, and the rest to learn from.
+
+    A hash of its id decides, so it is the same each time, wherever the data lies and in whatever order it is read.
+    """
+    if len(ids) < 2:
+        raise DisconerError(
+            "These are too few documents to split into train and dev",
+            got=f"{len(ids)}",
+            expected="at least 2, better 100",
+            fix="Make each text a document of its own.",
+        )
+    shuffled = sorted(ids, key=lambda id: hashlib.sha256(id.encode("utf-8", "surrogatepass")).digest())
+    taken = dict.fromkeys(ids, TRAIN)
+    size = max(1, round(len(ids) * TAKEN))
+    for number, split in enumerate(wanted[: len(ids) - 1]):  # of two documents, one is to learn from
+        taken |= dict.fromkeys(shuffled[number * size : (number + 1) * size], split)
+    return taken
+
+
+@dataclass(frozen=True, slots=True)
+class Splits:
+    """Where each split lies, or will lie once it is written.
+
+    assigned: the split of each document of `source` that is still to be copied there; empty if all are there.
+    taken: the splits that were taken from the documents to learn from, because the data had none.
+    """
+
+    paths: Mapping[str, Path]
+    source: Path
+    format: str | None
+    assigned: Mapping[str, str]
+    taken: Sequence[str]
+
+    def documents(self, split: str) -> Iterator[Document]:
+        """The documents of a split, read from where they are before it is written."""
+        if split not in self.assigned.values():
+            return read(self.paths[split], self.format)
+        return (document for document in read(self.source, self.format) if self.assigned[document.id] == split)
+
+    def write(self, folder: Path) -> None:
+        """Copy the assigned documents to one JSONL a split in `folder`, all of them or none."""
+        with new_folder(folder) as staging:
+            for split in sorted(set(self.assigned.values())):
+                write(self.documents(split), staging / self.paths[split].name, "jsonl")
+
+
+def plan_splits(source: Path, format: str | None, folder: Path) -> Splits:
+    """The splits that `source` has; what it lacks is planned as files in `folder`."""
+    found = find_splits(source)
+    if DEV in found:
+        return Splits(found, source, format, {}, ())
+    source = found.get(TRAIN, source)
+    ids = [document.id for document in read(source, format)]
+    assigned = splits_in_ids(ids)
+    missing = {DEV, TEST} - found.keys() - set(assigned.values())
+    taken = sorted(missing) if DEV in missing else ()
+    if taken:
+        assigned |= take_splits([id for id in ids if assigned.get(id, TRAIN) == TRAIN], taken)
+    planned = {split: folder / f"{split}.jsonl" for split in (TRAIN, DEV, TEST) if split in assigned.values()}
+    return Splits(found | planned, source, format, assigned, taken)
+
+
+def check_target(folder: Path, source: Path, *, force: bool) -> None:
+    """Stop before any work if splits of `source` cannot go to `folder`, or if that would replace somebody's work."""
+    refuse_existing(folder, force)
+    if folder.resolve().is_relative_to(source.resolve()):
+        raise DisconerError(
+            "The splits would lie within the data, and be read as part of it the next time",
+            where=Where(str(folder)),
+            fix="Choose an --out that is outside of the data.",
+        )
+    foreign = [path.name for path in folder.iterdir() if path.stem not in (TRAIN, DEV, TEST)] if folder.is_dir() else []
+    if foreign:
+        raise DisconerError(
+            "This folder is not one of splits, so it is not replaced",
+            where=Where(str(folder)),
+            got=f"{foreign[0]} in it",
+            fix="Move it away, or choose another --out.",
+        )

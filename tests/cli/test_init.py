@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from disconer import DisconerError, Document, Entity, read, write
+from disconer.cli import app
+from disconer.cli.init import init
+from disconer.config import load_config, preset_text
+from disconer.types import Sentence
+
+TEXT = "Severe muscle pain and stiffness."
+
+
+def documents(count: int = 30) -> list[Document]:
+    entities = (
+        Entity("ADR", ((0, 18),), "T1"),
+        Entity("ADR", ((0, 13), (23, 32)), "T2"),
+        Entity("Drug", ((7, 13),), "T3"),
+    )
+    return [Document(f"note{number}", TEXT, entities) for number in range(count)]
+
+
+def parsed(document: Document) -> Document:
+    return document.replace(sentences=(Sentence(0, 6, ((0, 6),), heads=(-1,)),))
+
+
+def test_a_brat_folder_becomes_splits_and_a_config_that_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(documents(), "notes", "brat")
+    result = CliRunner().invoke(app, ["init", "notes", "--out", "adr.yaml"])
+    assert result.exit_code == 0, result.output
+    assert "24 documents to learn from" in result.output
+    assert "Split by a hash of the documents' ids: train 24, dev 3, test 3." in result.output
+    assert "Next: disconer train adr.yaml --out model" in result.output
+    config = load_config("adr.yaml")
+    ids = [document.id for split in ("train", "dev", "test") for document in read(getattr(config.data, split))]
+    assert sorted(ids) == sorted(document.id for document in documents())
+    assert (config.head.max_width, config.head.labels) == (6, "one")
+    assert config.training.batch_tokens == 128
+    text = Path("adr.yaml").read_text("utf-8")
+    assert text.startswith("# Written by `disconer init` for notes.\n#\n#   disconer train adr.yaml --out model\n")
+    assert "# Stop after so many epochs without a better F1 on dev." in text
+
+
+def test_splits_that_are_there_are_used_where_they_are(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    for split, count in (("train", 5), ("dev", 2), ("test", 1)):
+        write(documents(count), data / f"{split}.jsonl")
+    init(data, tmp_path / "config.yaml")
+    config = load_config(tmp_path / "config.yaml")
+    paths = (config.data.train, config.data.dev, config.data.test)
+    assert paths == tuple(str(data / f"{split}.jsonl") for split in ("train", "dev", "test"))
+    assert not (tmp_path / "config-data").exists()
+
+
+def test_two_labels_on_many_spans_ask_for_many(tmp_path: Path) -> None:
+    twice = (Entity("Drug", ((7, 13),)), Entity("Treatment", ((7, 13),)))
+    write([document.replace(entities=twice) for document in documents()], tmp_path / "a.jsonl")
+    init(tmp_path / "a.jsonl", tmp_path / "config.yaml")
+    assert load_config(tmp_path / "config.yaml").head.labels == "many"
+
+
+def test_a_preset_gives_the_rest_and_its_gcn_only_where_there_are_heads(tmp_path: Path) -> None:
+    write(documents(), tmp_path / "a.jsonl")
+    init(tmp_path / "a.jsonl", tmp_path / "a.yaml", preset="cadec")
+    plain = load_config(tmp_path / "a.yaml")
+    assert plain.encoder == load_config("cadec").encoder
+    assert (plain.syntax.parser, plain.syntax.gcn) == ("none", None)
+    write([parsed(document) for document in documents()], tmp_path / "b.jsonl")
+    init(tmp_path / "b.jsonl", tmp_path / "b.yaml", preset="cadec")
+    assert load_config(tmp_path / "b.yaml").syntax == load_config("cadec").syntax
+
+
+def test_without_data_the_preset_itself_is_written(tmp_path: Path) -> None:
+    out = tmp_path / "chia.yaml"
+    result = CliRunner().invoke(app, ["init", "--preset", "chia", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert out.read_text("utf-8") == preset_text("chia")
+
+
+def test_the_same_data_is_split_the_same_way_again(tmp_path: Path) -> None:
+    write(documents(), tmp_path / "a.jsonl")
+    write(reversed(documents()), tmp_path / "b.jsonl")
+    for name in "ab":
+        init(tmp_path / f"{name}.jsonl", tmp_path / f"{name}.yaml")
+    first, second = ({document.id for document in read(tmp_path / f"{name}-data" / "dev.jsonl")} for name in "ab")
+    assert first == second
+
+
+def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
+    write(documents(), tmp_path / "a.jsonl")
+    out = tmp_path / "config.yaml"
+    out.write_text("mine")
+    with pytest.raises(DisconerError, match=r"config\.yaml: This exists already"):
+        init(tmp_path / "a.jsonl", out)
+    assert out.read_text() == "mine"
+    init(tmp_path / "a.jsonl", out, force=True)
+    init(tmp_path / "a.jsonl", out, force=True)
+    (tmp_path / "config-data" / "thesis.doc").touch()
+    with pytest.raises(DisconerError, match=r"thesis\.doc in it"):
+        init(tmp_path / "a.jsonl", out, force=True)
+
+
+def test_splits_never_go_into_the_data(tmp_path: Path) -> None:
+    write(documents(), tmp_path / "notes", "brat")
+    with pytest.raises(DisconerError, match="outside of the data"):
+        init(tmp_path / "notes", tmp_path / "notes" / "config.yaml")
+
+
+@pytest.mark.parametrize(
+    ("bare", "message"),
+    [
+        (documents(1), "too few documents"),
+        ([d.replace(entities=()) for d in documents(5)], "no entities to learn from"),
+    ],
+)
+def test_data_to_learn_nothing_from_leaves_nothing_behind(tmp_path: Path, bare: list[Document], message: str) -> None:
+    write(bare, tmp_path / "a.jsonl")
+    with pytest.raises(DisconerError, match=message):
+        init(tmp_path / "a.jsonl", tmp_path / "config.yaml")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_neither_data_nor_preset_is_an_error() -> None:
+    result = CliRunner().invoke(app, ["init"])
+    assert isinstance(result.exception, DisconerError)

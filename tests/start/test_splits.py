@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from disconer import DisconerError, Document, write
+from disconer.start.splits import find_splits, plan_splits, splits_in_ids, take_splits
+
+
+def touch(folder: Path, *names: str) -> Path:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["train.jsonl", "dev.jsonl", "test.jsonl"], ["train.jsonl", "dev.jsonl", "test.jsonl"]),
+        (["Training/a.ann", "validation/a.ann"], ["Training", "validation"]),
+        (["cadec-train.json.gz", "cadec_devel.json.gz"], ["cadec-train.json.gz", "cadec_devel.json.gz"]),
+        (["corpus/train/a.ann", "corpus/dev/a.ann"], ["corpus/train", "corpus/dev"]),
+        (["train.txt", "train.ann", "dev.txt", "dev.ann"], []),
+        (["training-accident.ann", "stress-test.ann"], []),
+        (["dev.jsonl", "test.jsonl"], []),
+        (["trains.jsonl", "devices.jsonl"], []),
+    ],
+)
+def test_splits_are_found_by_their_names(tmp_path: Path, names: list[str], found: list[str]) -> None:
+    assert sorted(find_splits(touch(tmp_path, *names)).values()) == sorted(tmp_path / name for name in found)
+
+
+def test_two_candidates_for_a_split_are_not_guessed_between(tmp_path: Path) -> None:
+    with pytest.raises(DisconerError, match=r"train\.conll and train\.jsonl"):
+        find_splits(touch(tmp_path, "train.jsonl", "train.conll", "dev.jsonl"))
+
+
+def test_folders_in_ids_tell_the_split_only_if_all_have_one() -> None:
+    assert splits_in_ids(["x/train/1", "x/dev/1", "train/2"]) == {
+        "x/train/1": "train",
+        "x/dev/1": "dev",
+        "train/2": "train",
+    }
+    assert splits_in_ids(["train/1", "dev/1", "2"]) == {}
+    assert splits_in_ids(["train", "dev"]) == {}
+
+
+@given(ids=st.lists(st.text(max_size=5), min_size=2, max_size=80, unique=True), random=st.randoms())
+def test_taking_splits_needs_no_order_and_leaves_none_empty(ids: list[str], random: Random) -> None:
+    taken = take_splits(ids, ["dev", "test"])
+    shuffled = list(ids)
+    random.shuffle(shuffled)
+    assert take_splits(shuffled, ["dev", "test"]) == taken
+    counts = Counter(taken.values())
+    tenth = max(1, round(len(ids) / 10))
+    expected = {"dev": tenth, "test": tenth, "train": len(ids) - 2 * tenth} if len(ids) > 2 else {"dev": 1, "train": 1}
+    assert counts == expected
+
+
+def test_a_single_document_cannot_be_split() -> None:
+    with pytest.raises(DisconerError, match="too few documents"):
+        take_splits(["a"], ["dev", "test"])
+
+
+def test_dev_is_taken_from_train_and_test_stays(tmp_path: Path) -> None:
+    write([Document(f"d{number}", "text") for number in range(20)], tmp_path / "train.jsonl")
+    write([Document("d0", "text")], tmp_path / "test.jsonl")
+    splits = plan_splits(tmp_path, None, tmp_path / "out")
+    assert Counter(splits.assigned.values()) == {"train": 18, "dev": 2}
+    assert splits.paths["test"] == tmp_path / "test.jsonl"
+    assert splits.paths["dev"] == tmp_path / "out" / "dev.jsonl"
+    assert [document.id for document in splits.documents("test")] == ["d0"]
