@@ -18,7 +18,7 @@ from disconer.types import Corpus, Document, Kind
 ROOT = "shareclef-ehealth-2013-natural-language-processing-and-information-retrieval-for-clinical-care-1.0"
 DEV_IDS = split_ids("clef", "dev")
 ECHO = "00176-102920-ECHO_REPORT"
-TRAIN_NOTE = "10000-100000-DISCHARGE_SUMMARY"
+TRAIN_NOTE = "02014-102015-DISCHARGE_SUMMARY"  # a number that looks like years
 
 Pairs = list[tuple[int, int]]
 
@@ -281,5 +281,24 @@ def test_clef_dis_moves_offsets_into_the_sentence(tmp_path: Path) -> None:
 
 def test_clef_dis_without_new_notes(tmp_path: Path) -> None:
     source = semeval(tmp_path / "both", ECHO, pipes(ECHO, []))
-    with pytest.raises(DisconerError, match=r"None of the 1 \.pipe files.*SemEval-2015 task 14"):
+    with pytest.raises(DisconerError, match=r"None of the 1 notes of a later release is new.*SemEval-2015 task 14"):
         build(source, name="clef-dis")
+
+
+def test_clef_dis_takes_the_new_notes_of_share_clef_2014(tmp_path: Path) -> None:
+    files = archives()
+    new = f"{NEW}-DISCHARGE_SUMMARY"
+    files["2014ShAReCLEFeHealthTasks2_training_10Jan2014.zip"] = zipped(
+        {
+            f"2014ShAReCLEFeHealthTask2_training_corpus/{ECHO}.txt": TESTED[ECHO][0],
+            f"2014ShAReCLEFeHealthTask2_training_pipedelimited/{ECHO}.pipe.txt": f"{ECHO}.txt|0-12,26-35|C0\n",
+        }
+    )
+    files["ShAReCLEFeHealth2014Task2_test_default_values.zip"] = zipped({f"test_data_corpus/{new}.txt": NEW_TEXT})
+    files["ShAReCLEFeHealth2014_test_data_gold.zip"] = zipped({f"gold/{new}.pipe.txt": f"{new}.txt|0-6,28-35|C0\n"})
+    corpus = build(as_zip(tmp_path / "both.zip", files), name="clef-dis", sentences="rules")
+    assert [[sentence.extras["clef-dis"]["note"] for sentence in corpus[split]] for split in SPLITS] == [
+        [TRAIN_NOTE],
+        [ECHO],
+        [new],
+    ]

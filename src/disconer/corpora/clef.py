@@ -2,7 +2,7 @@
 
 `clef` is the corpus as Dai et al. (2020) have it: the official training set, less their development notes, and the
 official test set. `clef-dis` is what Muis and Lu (2016) made of it and of SemEval-2014 task 7: only sentences that
-have a discontinuous entity, the training set for training, the test set for development, SemEval's notes for test.
+have a discontinuous entity, the training set for training, the test set for development, the new notes for test.
 A mention with several CUIs is one entity. `clef_files` says what the downloads look like.
 """
 
@@ -32,8 +32,8 @@ _SOURCE = (
     "Task1TrainSetGOLD199knowtatorehost, Task1TestSetCorpus100 and Task1Gold_SN2012, packed or unpacked"
 )
 _SOURCE_DIS = (
-    f"a folder with {_SOURCE}, and beside it the notes of SemEval-2014 task 7 that are not in it "
-    "(.text and .pipe files; SemEval-2015 task 14 has them as its development set)"
+    f"a folder with {_SOURCE}, and beside it a later release with 133 more notes: SemEval-2014 task 7 or "
+    "SemEval-2015 task 14 (.text and .pipe files), or ShARe/CLEF 2014 task 2 (in a folder or archive named 2014)"
 )
 _SENTENCES = Option(
     "sentences",
@@ -62,15 +62,15 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
 
 def _build_dis(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
     files = _files(source, _SOURCE_DIS)
-    semeval = list(files.semeval_notes())
-    if not semeval:
+    new = list(files.new_notes())
+    if not new:
         raise not_the_source(
             source,
-            f"None of the {len(files.semeval)} .pipe files annotates a note that is not in ShARe/CLEF 2013",
+            f"None of the {len(files.later)} notes of a later release is new after ShARe/CLEF 2013",
             _SOURCE_DIS,
         )
     splitter = _SPLITTERS[options["sentences"]]
-    notes = {"train": files.notes("train"), "dev": files.notes("test"), "test": semeval}
+    notes = {"train": files.notes("train"), "dev": files.notes("test"), "test": new}
     return Corpus(
         {
             split: tuple(

@@ -40,20 +40,25 @@ def _expand(member: Member, wanted: Callable[[str], bool], depth: int) -> Iterat
         yield member
 
 
-def _inner(member: Member, wanted: Callable[[str], bool]) -> Iterator[Member]:
+def _inner(archive: Member, wanted: Callable[[str], bool]) -> Iterator[Member]:
     """The files of an archive that are wanted or archives themselves, read at once: a tar has no way back."""
-    content = BytesIO(member.read())
-    if member.suffix == ".zip":
-        with zipfile.ZipFile(content) as archive:
-            for info in archive.infolist():
-                if not info.is_dir() and _is_asked_for(info.filename, wanted):
-                    yield _loaded(member, info.filename, archive.read(info))
+    content = BytesIO(archive.read())
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(content) as packed:
+            for info in packed.infolist():
+                if not info.is_dir() and _is_asked_for(_name_in(archive, info.filename), wanted):
+                    yield _loaded(archive, info.filename, packed.read(info))
     else:
         with tarfile.open(fileobj=content) as tar:
             for entry in tar:
-                stream = tar.extractfile(entry) if entry.isfile() and _is_asked_for(entry.name, wanted) else None
+                asked_for = entry.isfile() and _is_asked_for(_name_in(archive, entry.name), wanted)
+                stream = tar.extractfile(entry) if asked_for else None
                 if stream is not None:
-                    yield _loaded(member, entry.name, stream.read())
+                    yield _loaded(archive, entry.name, stream.read())
+
+
+def _name_in(archive: Member, name: str) -> str:
+    return f"{archive.name}/{PurePosixPath(name)}"
 
 
 def _is_asked_for(name: str, wanted: Callable[[str], bool]) -> bool:
@@ -65,7 +70,7 @@ def _loaded(archive: Member, name: str, data: bytes) -> Member:
     def open_again() -> BinaryIO:
         return BytesIO(data)
 
-    return Member(f"{archive.name}/{PurePosixPath(name)}", f"{archive.origin}:{name}", open_again)
+    return Member(_name_in(archive, name), f"{archive.origin}:{name}", open_again)
 
 
 def unix_text(member: Member) -> str:
