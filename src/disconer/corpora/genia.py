@@ -106,11 +106,18 @@ def _member_mentions(terms: Iterable[Term], text: str, ledger: Ledger) -> Iterat
                 ledger.lost("members of coordinations that the text does not spell")
 
 
+def _n_members(terms: Iterable[Term]) -> int:
+    members = [genia_lex.read_members(term.lex, term.sem) for term in terms if is_coordination(term.sem)]
+    return sum(label_of(member.sem) is not None for some in members for member in some)
+
+
 def _document(article: Element, id: str, setting: str, ledger: Ledger, where: Where) -> Document:
     text, spans, terms = read_terms(article)
     mentions = list(_plain_mentions(terms))
     if setting == FULL:
         mentions += _member_mentions(terms, text, ledger)
+    else:
+        ledger.lost("members of coordinations, which --setting full keeps", _n_members(terms))
     mentions.sort(key=lambda mention: (mention[1][0].start, -mention[1][-1].end, mention))
     entities: list[Entity] = []
     for label, fragments in mentions:
