@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -21,8 +22,8 @@ from disconer.config import (
     dump_config,
     load_config,
     preset_names,
+    preset_text,
 )
-from disconer.config.load import preset_text
 from disconer.config.template import commented_yaml, header_of, template
 from disconer.config.yaml_text import parse_yaml
 from disconer.errors import DisconerError
@@ -233,8 +234,10 @@ def test_the_presets_are_there() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_opens_with_its_commands_and_explains_every_knob(name: str) -> None:
     text = preset_text(name)
+    config = load_config(name)
     assert f"#   disconer train {name} --out models/{name}\n" in text
-    assert text == template(load_config(name), header_of(text)), "run python -m disconer.config.template on it"
+    assert re.search(rf"^#   disconer prepare \S+ \S+ {Path(config.data.train).parent}(?: |$)", text, re.MULTILINE)
+    assert text == template(config, header_of(text)), "run python -m disconer.config.template on it"
 
 
 # d_h (None: the encoder's own 768), N_head, l, d_f, hidden layers, beta; and the authors' code's widths
