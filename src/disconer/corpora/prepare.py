@@ -86,7 +86,7 @@ def prepare(
     with new_folder(out) as folder:
         sha256 = {split: _write_split(corpus, split, folder) for split in SPLITS}
         counts = {split: count(corpus[split]) for split in SPLITS}
-        prepared = Prepared(recipe, chosen, source.name, counts, sha256, ledger)
+        prepared = Prepared(recipe, chosen, source.resolve().name, counts, sha256, ledger)
         record = json.dumps(prepared.to_dict(), ensure_ascii=False, indent=2)
         (folder / RECORD).write_text(f"{record}\n", encoding="utf-8")
     return prepared
