@@ -68,7 +68,7 @@ class Files:
     def new_notes(self) -> Iterator[Note]:
         """The notes of a later release that are not those of 2013; of several sets the one for development.
 
-        SemEval-2014's training and development sets are the corpus of 2013 again, SemEval-2015's development set is not.
+        SemEval-2014's training and development sets are the corpus of 2013; SemEval-2015's development set is new.
         """
         known = {number_of(id) for id in (*self.train, *self.test)}
         new = {id: member for id, member in self.later.items() if number_of(id) not in known}
