@@ -11,6 +11,7 @@ import typer
 from disconer import __version__
 from disconer.cli.convert import convert_cli
 from disconer.cli.init import init_cli
+from disconer.cli.prepare import PrepareCommand, prepare_cli
 from disconer.errors import DisconerError
 
 app = typer.Typer(
@@ -24,6 +25,7 @@ app = typer.Typer(
 
 app.command("convert")(convert_cli)
 app.command("init")(init_cli)
+app.command("prepare", cls=PrepareCommand)(prepare_cli)
 
 
 def _show_version(wanted: bool) -> None:
