@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from disconer.span.decode import assemble
 from disconer.span.targets import span_targets
-from disconer.text.align import align, to_fragments
-from disconer.types import Document, Fragment
+from disconer.text.align import TokenEntity, align, to_fragments
+from disconer.types import Document, Fragment, Sentence
 
 Key = tuple[str, tuple[Fragment, ...]]
 
@@ -19,7 +21,14 @@ def oracle(document: Document, max_width: int | None = None) -> set[Key]:
     found: set[Key] = set()
     aligned, _ = align(document)
     for sentence, entities in zip(document.sentences or (), aligned, strict=True):
-        targets = span_targets(entities, max_width)
-        for entity in assemble(targets.spans, targets.labels, targets.succession):
-            found.add((entity.label, to_fragments(entity.ranges, sentence)))
+        found |= sentence_oracle(sentence, entities, max_width)
     return found
+
+
+def sentence_oracle(sentence: Sentence, entities: Iterable[TokenEntity], max_width: int | None = None) -> set[Key]:
+    """What a faultless model would find in one sentence."""
+    targets = span_targets(entities, max_width)
+    return {
+        (entity.label, to_fragments(entity.ranges, sentence))
+        for entity in assemble(targets.spans, targets.labels, targets.succession)
+    }

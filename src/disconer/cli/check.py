@@ -1,0 +1,108 @@
+"""`disconer check`: what is wrong with a corpus, and what a span model can reach on it at best."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from disconer.cli.console import progress
+from disconer.cli.tables import show
+from disconer.errors import BadInput, DisconerError
+from disconer.formats import read
+from disconer.ledger import Ledger
+from disconer.types import Document, Kind
+
+if TYPE_CHECKING:
+    from disconer.check import Check  # loaded when the verb runs, so that --help is quick
+    from disconer.evaluate.counts import Counts
+
+
+def check_source(source: Path, *, from_format: str | None = None, widths: Iterable[int] = range(6, 17)) -> Check:
+    """Look through every document of `source`; what cannot be read is counted, not raised."""
+    from disconer.check import check
+
+    ledger = Ledger(skip_bad=True)
+    documents: Iterable[Document] = ()
+    try:
+        documents = progress(read(source, from_format, ledger), "documents")
+    except BadInput as error:  # an archive or a file that is broken as a whole
+        ledger.fault(error)
+    return check(documents, ledger, tuple(widths))
+
+
+def check_cli(
+    source: Annotated[Path, typer.Argument(metavar="SRC", help="File, folder, .zip or .gz to read.")],
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; recognised if not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    widths: Annotated[
+        str, typer.Option("--widths", help="Width limits of the oracle, in tokens: 6-16, or 8.")
+    ] = "6-16",
+) -> None:
+    """Look for problems, and for what a span model can reach at best.
+
+    Faults cannot be taken: offsets past the end, text that does not match, broken files. What was normalised on
+    reading, and what is odd about entities, is counted, too. The oracle is the best that targets and decoding allow
+    when fragments are at most so many tokens wide.
+
+    The exit code is 0 if there are no faults, and 1 if there are.
+    """
+    account = check_source(source, from_format=from_format, widths=_range(widths))
+    if as_json:
+        print(json.dumps(account.to_dict(), ensure_ascii=False, indent=1))
+    else:
+        _print(source, account)
+    if account.has_faults:
+        raise typer.Exit(1)
+
+
+def _range(widths: str) -> range:
+    match = re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", widths)
+    low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not 0 < low <= high:
+        raise DisconerError("--widths takes one or two numbers", got=repr(widths), expected="for example 6-16, or 8")
+    return range(low, high + 1)
+
+
+def _print(source: Path, account: Check) -> None:
+    sections = [
+        [["documents", f"{account.documents:,}"], ["entities", f"{account.entities:,}"]],
+        _count_rows("faults", account.ledger.faults),
+        _count_rows("normalised on reading", account.ledger.repairs),
+        _count_rows("odd entities, each of which", account.oddities),
+    ]
+    show(str(source), ["", "count"], sections)
+    for example in account.examples:
+        print(f"{example.problem}: {example.message}" if example.problem in account.ledger.faults else example.message)
+    if account.entities:
+        print()
+        columns = ["at most so many tokens", "precision", "recall", "F1", *(f"{kind} F1" for kind in Kind), "too wide"]
+        show("oracle: the best that a span model can reach", columns, [_oracle_rows(account)])
+        print(f"Cliques that are no entity: {account.ceiling.extra:,}.")
+
+
+def _count_rows(title: str, counts: Counter[str]) -> list[list[str]]:
+    if not counts:
+        return [[f"{title}: none", ""]]
+    return [[title, ""], *([f"  {what}", f"{times:,}"] for what, times in counts.most_common())]
+
+
+def _oracle_rows(account: Check) -> Iterator[list[str]]:
+    ceiling = account.ceiling
+    for width in ceiling.widths:
+        total, kinds = ceiling.total(width), ceiling.counts[width]
+        yield [
+            "no limit" if width is None else str(width),
+            *(f"{100 * value:.2f}" for value in (total.precision, total.recall, total.f1)),
+            *(_f1(kinds.get(kind)) for kind in Kind),
+            f"{ceiling.too_wide[width]:,}",
+        ]
+
+
+def _f1(counts: Counts | None) -> str:
+    return f"{100 * counts.f1:.2f}" if counts else "-"
