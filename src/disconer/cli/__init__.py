@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
 from disconer import __version__
+from disconer.cli.check import check_cli
 from disconer.cli.convert import convert_cli
+from disconer.cli.evaluate import evaluate_cli
 from disconer.cli.init import init_cli
 from disconer.cli.prepare import PrepareCommand, prepare_cli
+from disconer.cli.stats import stats_cli
 from disconer.errors import DisconerError
 
 app = typer.Typer(
@@ -26,6 +30,9 @@ app = typer.Typer(
 app.command("convert")(convert_cli)
 app.command("init")(init_cli)
 app.command("prepare", cls=PrepareCommand)(prepare_cli)
+app.command("stats")(stats_cli)
+app.command("check")(check_cli)
+app.command("evaluate")(evaluate_cli)
 
 
 def _show_version(wanted: bool) -> None:
@@ -46,6 +53,8 @@ def _root(
 
 def main() -> None:
     """Run the command line. What a person can put right is one paragraph and exit code 1."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a half surrogate in a label is shown, not a crash
     if "--debug" in sys.argv[1:]:
         app()
         return
