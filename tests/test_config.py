@@ -177,7 +177,9 @@ def test_a_name_that_is_neither_file_nor_preset_gets_a_guess(tmp_path: Path) -> 
         load_config(tmp_path / "config.yaml")
 
 
-names = st.text(min_size=1, max_size=20) | st.sampled_from(["1e5", "null", "yes", "# a", "a: b", "a\n\nb", "\ufeff"])
+names = st.text(min_size=1, max_size=20) | st.sampled_from(
+    ["1e5", "null", "yes", "# a", "a: b", "a\n\nb", "\x85", "\u2028", "\ufeff"]
+)
 rates = st.floats(0, 1e6, exclude_min=True)
 configs = st.builds(
     Config,

@@ -41,7 +41,7 @@ def _one_line_list(dumper: _Dumper, values: list[Any]) -> yaml.Node:
 
 
 def _one_line_text(dumper: _Dumper, text: str) -> yaml.Node:
-    quotes = '"' if "\n" in text else None  # only in these can a line break be written as \n
+    quotes = None if text.isprintable() else '"'  # only in these can line breaks of every kind be escaped
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=quotes)
 
 
