@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from disconer import BadInput, Document, Entity, Ledger, read, write
 from disconer.formats.bioc.characters import REPLACED, without_unwritable
-from disconer.formats.losses import SENTENCES
+from disconer.formats.extras import SENTENCES
 from round_trips import through
 from strategies import documents, tokenised_documents
 

@@ -11,10 +11,10 @@ import pytest
 from bioc_samples import as_xml, bioc, put
 from disconer import BadInput, Document, Ledger, read
 from disconer.formats import sniff
-from disconer.formats.bioc.decode import WITHOUT_ID
 from disconer.formats.bioc.encode import OTHER_COLLECTIONS
 from disconer.formats.bioc.shape import UNKNOWN_FIELDS
 from disconer.formats.bioc.xml import OTHER_INFONS, REPEATED_INFONS
+from disconer.formats.gather import NAMELESS
 from disconer.formats.source import Source
 from round_trips import through
 
@@ -94,7 +94,7 @@ def test_what_bioc_cannot_say_is_counted(tmp_path: Path) -> None:
     ledger = Ledger()
     (document,) = read(path, None, ledger)
     assert document.entities[0].id is None
-    assert ledger.losses == {UNKNOWN_FIELDS: 1, REPEATED_INFONS: 1, WITHOUT_ID: 1}
+    assert ledger.losses == {UNKNOWN_FIELDS: 1, REPEATED_INFONS: 1, NAMELESS: 1}
     sources = {"1": "a", "2": "a", "3": "b"}
     others = [Document(id, "", extras={"bioc": {"collection": {"source": source}}}) for id, source in sources.items()]
     _, ledger = through([*others, Document("4", "", extras={"brat": {}})], "a.xml", "bioc-xml")

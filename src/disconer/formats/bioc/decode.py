@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from disconer.errors import BadInput, Where
 from disconer.formats.bioc.layout import NAME, Home, Homes, layout_of
 from disconer.formats.build import build_entity, surface_fits
-from disconer.formats.ids import is_new
+from disconer.formats.gather import Gathered
 from disconer.formats.passages import lay_out
 from disconer.ledger import Ledger
 from disconer.types import Document, Entity
@@ -22,8 +22,6 @@ LABEL, SCORE = "type", "score"  # the infons of an annotation that we understand
 _OTHER_LABEL = "label"  # stands for the type where there is none
 _ELLIPSIS = re.compile(r"\s*(?:\.\.\.|…)\s*")  # what some tools put between fragments
 
-WITHOUT_ID = "infons of annotations without an id"
-
 
 def to_document(source: BioCDocument, collection: Mapping[str, Any], where: Where, ledger: Ledger) -> Document:
     """The document, its text laid out from passages and sentences; what is not text or mention goes to extras."""
@@ -33,24 +31,16 @@ def to_document(source: BioCDocument, collection: Mapping[str, Any], where: Wher
     text = lay_out(_pieces(source, where), where)
     layout = layout_of(source)
     homes = Homes(layout.get("passages", [{"offset": 0}]))
-    entities: list[Entity] = []
-    mentions: dict[str, Any] = {}
-    seen: set[str] = set()
+    gathered = Gathered(where, ledger)
     for home, annotation in _located(source):
         entity = _entity(annotation, text, where, ledger)
-        if entity is None or not is_new(entity, seen, where, ledger):
-            continue
-        entities.append(entity)
-        infons = _infons_beyond(annotation, entity)
-        if entity.id is None:
-            ledger.lost(WITHOUT_ID, len(infons))
-            continue
-        beyond = ({"infons": infons} if infons else {}) | ({"home": home} if home != homes.of(entity.fragments) else {})
-        if beyond:
-            mentions[entity.id] = beyond
-    extras = {"collection": dict(collection), **layout, "mentions": mentions}
+        if entity is not None:
+            infons = _infons_beyond(annotation, entity)
+            elsewhere = home != homes.of(entity.fragments)
+            gathered.add(entity, ({"infons": infons} if infons else {}) | ({"home": home} if elsewhere else {}))
+    extras = {"collection": dict(collection), **layout, "mentions": gathered.beyond}
     extras = {name: value for name, value in extras.items() if value}
-    return Document(source.id, text, tuple(entities), extras={NAME: extras} if extras else {})
+    return Document(source.id, text, tuple(gathered.entities), extras={NAME: extras} if extras else {})
 
 
 def _pieces(source: BioCDocument, where: Where) -> Iterator[tuple[int, str]]:

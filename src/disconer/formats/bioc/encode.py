@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from disconer.errors import BadInput, Where, excerpt
+from disconer.errors import Where
 from disconer.formats.bioc.decode import COLLECTION_FIELDS, LABEL, SCORE
 from disconer.formats.bioc.layout import NAME, Homes, texts_at
 from disconer.formats.bioc.shape import completed
-from disconer.formats.losses import note_unsaid
+from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.passages import holds
 from disconer.ledger import Ledger
 from disconer.types import Document, Entity
@@ -40,8 +39,8 @@ def _documents(
 
 
 def _origin(document: Document) -> dict[str, Any]:
-    with _carried(document):
-        return dict(document.extras.get(NAME, {}).get("collection", {}))
+    with carried(document, NAME) as layout:
+        return dict(layout.get("collection", {}))
 
 
 def _collection(described: Mapping[str, Any]) -> BioCCollection:
@@ -59,24 +58,9 @@ def to_bioc(document: Document, ledger: Ledger) -> BioCDocument:
     from bioc.biocjson import fromJSON
 
     note_unsaid(document, NAME, ledger)
-    with _carried(document):
-        record = _record(document, document.extras.get(NAME, {}), ledger)
+    with carried(document, NAME) as layout:
+        record = _record(document, layout, ledger)
     return fromJSON(completed(record, Where(document=document.id), ledger), "BioCDocument")
-
-
-@contextmanager
-def _carried(document: Document) -> Iterator[None]:
-    """Extras come from files that people edit: what is not as we write it is said, not shown as a traceback."""
-    try:
-        yield
-    except (TypeError, KeyError, AttributeError, IndexError) as error:
-        raise BadInput(
-            "bad-syntax",
-            "What this document carries of its BioC origin is not as disconer writes it",
-            where=Where(document=document.id),
-            got=excerpt(repr(error)),
-            fix='Remove "bioc" from its extras, or read the document from its BioC file again.',
-        ) from error
 
 
 def _record(document: Document, layout: Mapping[str, Any], ledger: Ledger) -> dict[str, Any]:

@@ -1,0 +1,122 @@
+"""From a bigbio record to a document."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from disconer.errors import BadInput, Where, excerpt
+from disconer.formats.bigbio.encode import NAME, whole_passage
+from disconer.formats.build import build_entity
+from disconer.formats.gather import Gathered
+from disconer.formats.jsonfiles import field
+from disconer.formats.passages import lay_out
+from disconer.ledger import Ledger
+from disconer.types import Document
+
+_READ = {"document_id", "passages", "entities"}
+_ENTITY = {"id", "type", "text", "offsets"}
+_LISTS = {"events", "coreferences", "relations"}  # always there, mostly empty
+
+MISPLACED = "passages placed anew, their offsets being wrong"
+
+
+def from_record(record: Any, where: Where, ledger: Ledger) -> Document:
+    """The document of a JSON object; `BadInput` if it is not one."""
+    id = _string(record, "document_id", where) or _string(record, "id", where)
+    if not id:
+        raise BadInput("bad-syntax", "This record has neither document_id nor id", where=where)
+    where = Where(where.path, where.line, document=id)
+    text, passages = _laid_out(field(record, "passages", list, where), where, ledger)
+    rest = {name: value for name, value in record.items() if name not in _READ and (value or name not in _LISTS)}
+    if rest.get("id") == record.get("document_id"):
+        rest.pop("id", None)
+    if passages != [whole_passage(id, text)]:
+        rest["passages"] = passages
+    gathered = Gathered(where, ledger)
+    unlocated = []
+    for item in field(record, "entities", list, where, default=[]):
+        if isinstance(item, dict) and not item.get("offsets"):
+            unlocated.append(item)
+        else:
+            _add_entity(item, text, gathered, where, ledger)
+    rest |= {name: value for name, value in (("entities", gathered.beyond), ("unlocated", unlocated)) if value}
+    return Document(id, text, tuple(gathered.entities), extras={NAME: rest} if rest else {})
+
+
+def _laid_out(passages: list[Any], where: Where, ledger: Ledger) -> tuple[str, list[dict[str, Any]]]:
+    """The text that the passages make, and the passages without their texts, but with their places in it."""
+    texts = [_texts(passage, where) for passage in passages]
+    places = [_offsets(passage, where) for passage in passages]
+    pieces = [piece for passage in texts for piece in passage]
+    pairs = [pair for passage in places for pair in passage]
+    text = None
+    if [len(piece) for piece in pieces] == [end - start for start, end in pairs]:
+        with suppress(BadInput):  # passages that overlap or are out of order: as good as without offsets
+            text = lay_out(zip([start for start, _ in pairs], pieces, strict=True), where)
+    if text is None:
+        ledger.repaired(MISPLACED, len(passages))
+        text, places = " ".join(pieces), _joined_by_spaces(texts)
+    described = [passage | {"offsets": place} for passage, place in zip(passages, places, strict=True)]
+    return text, [{name: value for name, value in passage.items() if name != "text"} for passage in described]
+
+
+def _joined_by_spaces(texts: list[list[str]]) -> list[list[list[int]]]:
+    """Where the pieces of each passage stand when all are joined by single spaces."""
+    places, start = [], 0
+    for passage in texts:
+        place = []
+        for piece in passage:
+            place.append([start, start + len(piece)])
+            start += len(piece) + 1
+        places.append(place)
+    return places
+
+
+def _add_entity(item: Any, text: str, gathered: Gathered, where: Where, ledger: Ledger) -> None:
+    try:
+        id = _string(item, "id", where)
+        label = field(item, "type", str, where)
+        pairs, surface = _offsets(item, where), " ".join(_texts(item, where))
+    except BadInput as error:
+        ledger.fault(error)
+        return
+    entity = build_entity(
+        label,
+        [(start, end) for start, end in pairs],
+        text,
+        ledger=ledger,
+        path=where.path or "",
+        line=where.line,
+        document=where.document,
+        id=id,
+        surface=surface or None,
+    )
+    if entity is not None:
+        gathered.add(entity, {name: value for name, value in item.items() if name not in _ENTITY and value})
+
+
+def _string(record: Any, name: str, where: Where) -> str | None:
+    value = record.get(name) if isinstance(record, dict) else None
+    if isinstance(value, int):
+        return str(value)
+    string: str | None = field(record, name, str, where, default=None)
+    return string
+
+
+def _texts(item: Any, where: Where) -> list[str]:
+    """The texts of a passage or entity, which early versions of the schema have as one string."""
+    if isinstance(item, dict) and isinstance(item.get("text"), str):
+        return [item["text"]]
+    texts: list[Any] = field(item, "text", list, where)
+    if not all(isinstance(text, str) for text in texts):
+        raise BadInput("bad-syntax", "A text is not a string", where=where, got=excerpt(texts))
+    return texts
+
+
+def _offsets(item: Any, where: Where) -> list[list[int]]:
+    offsets: list[Any] = field(item, "offsets", list, where, default=[])
+    if not all(isinstance(pair, list) and [type(offset) for offset in pair] == [int, int] for pair in offsets):
+        expected = "[[start, end], …]"
+        raise BadInput("bad-syntax", "These are not offsets", where=where, got=excerpt(offsets), expected=expected)
+    return offsets

@@ -1,0 +1,104 @@
+"""From a PubAnnotation record to a document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from disconer.errors import BadInput, Where, excerpt
+from disconer.formats.build import build_entity
+from disconer.formats.gather import Gathered
+from disconer.formats.jsonfiles import field
+from disconer.formats.pubannotation.chains import spans_of, unchain
+from disconer.formats.pubannotation.names import NAME, SCORE, SOURCE, prefix_of, source_name
+from disconer.ledger import Ledger
+from disconer.types import Document, Entity
+
+_DENOTATION = {"id", "span", "obj"}
+
+
+def from_record(record: Any, name: str, where: Where, ledger: Ledger) -> Document:
+    """The document of a JSON object, called `name` if it does not say its source."""
+    text = field(record, "text", str, where)
+    id = source_name(record) or name
+    reader = _TrackReader(text, Where(where.path, where.line, document=id), ledger)
+    rest = reader.read(record, "")
+    del rest["text"]
+    if rest.keys() & set(SOURCE) == {"sourceid"}:
+        del rest["sourceid"]  # it is the id
+    if "tracks" in rest:
+        tracks = field(record, "tracks", list, where)
+        rest["tracks"] = [reader.read(track, prefix_of(track, number)) for number, track in enumerate(tracks)]
+    if reader.gathered.beyond:
+        rest["denotations"] = reader.gathered.beyond
+    return Document(id, text, tuple(reader.gathered.entities), extras={NAME: rest} if rest else {})
+
+
+class _TrackReader:
+    """Reads the denotations of a document, track by track, into `gathered`."""
+
+    def __init__(self, text: str, where: Where, ledger: Ledger) -> None:
+        self.gathered = Gathered(where, ledger)
+        self._text, self._where, self._ledger = text, where, ledger
+
+    def read(self, track: Any, prefix: str) -> dict[str, Any]:
+        """Take the track's entities, and give the rest of it."""
+        lists = {name: self._objects(track, name) for name in ("denotations", "relations", "attributes")}
+        denotations, relations, loose = unchain(lists["denotations"], lists["relations"])
+        for item in loose:
+            problem = "This fragment is in no chain that leads from a denotation with a label"
+            self._ledger.fault(BadInput("bad-syntax", problem, where=self._place(item.get("id"))))
+        scores, attributes = _split_scores(lists["attributes"], {str(item.get("id")) for item in denotations})
+        for item in denotations:
+            entity = self._entity(item, prefix, scores.get(str(item.get("id"))))
+            if entity is not None:
+                self.gathered.add(entity, {name: value for name, value in item.items() if name not in _DENOTATION})
+        rest = {name: value for name, value in track.items() if name not in lists}
+        kept = {"relations": relations, "attributes": attributes}
+        return rest | {name: value for name, value in kept.items() if value}
+
+    def _objects(self, track: Any, name: str) -> list[dict[str, Any]]:
+        items: list[Any] = field(track, name, list, self._where, default=[])
+        for item in items:
+            if not isinstance(item, dict):
+                raise BadInput(
+                    "bad-syntax", f"One of the {name} is not an object", where=self._where, got=excerpt(item)
+                )
+        return items
+
+    def _entity(self, item: dict[str, Any], prefix: str, score: float | None) -> Entity | None:
+        id = None if item.get("id") is None else f"{prefix}{item['id']}"
+        where = self._place(id)
+        try:
+            label = field(item, "obj", str, where)
+            pairs = [(field(span, "begin", int, where), field(span, "end", int, where)) for span in spans_of(item)]
+        except BadInput as error:
+            self._ledger.fault(error)
+            return None
+        return build_entity(
+            label,
+            pairs,
+            self._text,
+            ledger=self._ledger,
+            path=where.path or "",
+            line=where.line,
+            document=where.document,
+            id=id,
+            score=score,
+        )
+
+    def _place(self, id: Any) -> Where:
+        return Where(self._where.path, self._where.line, None, self._where.document, None if id is None else str(id))
+
+
+def _split_scores(attributes: list[dict[str, Any]], ids: set[str]) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """The scores of denotations by id, and the attributes that are none."""
+    scores: dict[str, float] = {}
+    others = []
+    for attribute in attributes:
+        subject, value = str(attribute.get("subj")), attribute.get("obj")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+        if attribute.get("pred") == SCORE and is_number and subject in ids and subject not in scores:
+            scores[subject] = float(value)  # type: ignore[arg-type]
+        else:
+            others.append(attribute)
+    return scores, others
