@@ -38,6 +38,9 @@ class Kind(StrEnum):
     DISCONTINUOUS = "discontinuous"
 
 
+_REGULAR, _OVERLAPPED, _DISCONTINUOUS = Kind  # a member looked up by name takes longer than all else in `_kinds`
+
+
 def normalise(pairs: Pairs, text: str | None = None) -> tuple[Fragment, ...]:
     """Sort ranges and join those that touch or overlap; with `text`, also those that only whitespace separates.
 
@@ -46,7 +49,7 @@ def normalise(pairs: Pairs, text: str | None = None) -> tuple[Fragment, ...]:
     """
     fragments = sorted(Fragment(*pair) for pair in pairs)
     for fragment in fragments:
-        if not _is_range(fragment):
+        if not 0 <= fragment.start < fragment.end:
             raise ValueError(f"a fragment needs 0 <= start < end, got [{fragment.start}, {fragment.end})")
     if not fragments:
         raise ValueError("an entity needs at least one fragment")
@@ -63,8 +66,12 @@ def normalise(pairs: Pairs, text: str | None = None) -> tuple[Fragment, ...]:
     return tuple(merged)
 
 
-def _is_range(pair: tuple[int, int]) -> bool:
-    return 0 <= pair[0] < pair[1]
+def joined_text(text: str, fragments: Sequence[tuple[int, int]]) -> str:
+    """The texts of the fragments, joined by a space."""
+    if len(fragments) == 1:
+        start, end = fragments[0]
+        return text[start:end]
+    return " ".join([text[start:end] for start, end in fragments])
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,8 @@ class Entity:
             raise ValueError("an entity needs a label")
         if self.score is not None and not 0 <= self.score <= 1:
             raise ValueError(f"a score lies between 0 and 1, got {self.score}")
-        if len(self.fragments) != 1 or type(self.fragments[0]) is not Fragment or not _is_range(self.fragments[0]):
+        only = self.fragments[0] if len(self.fragments) == 1 else None
+        if type(only) is not Fragment or not 0 <= only[0] < only[1]:
             _set(self, "fragments", normalise(self.fragments))
 
     @property
@@ -117,14 +125,14 @@ class Entity:
         }
 
     def _placed(self, text: str, fragments: tuple[Fragment, ...], kind: Kind) -> Entity:
-        """A copy that stands in a document; its parts were checked already."""
-        entity: Entity = object.__new__(Entity)
-        _set(entity, "label", self.label)
-        _set(entity, "fragments", fragments)
-        _set(entity, "id", self.id)
-        _set(entity, "score", self.score)
-        _set(entity, "text", " ".join([text[start:end] for start, end in fragments]))
-        _set(entity, "kind", kind)
+        """This entity as it stands in a document: itself if it never stood in one or nothing changes, else a copy."""
+        surface = joined_text(text, fragments)
+        entity = self
+        if fragments != self.fragments or (self.kind is not None and (self.kind, self.text) != (kind, surface)):
+            entity = Entity(self.label, fragments, self.id, self.score)
+        if entity.kind is None:
+            _set(entity, "text", surface)
+            _set(entity, "kind", kind)
         return entity
 
 
@@ -208,32 +216,34 @@ def _place(text: str, entities: Iterable[Entity]) -> tuple[Entity, ...]:
     if not entities:
         return ()
     length = len(text)
-    fragments = []
+    keys = []
     for entity in entities:
         parts = entity.fragments
         if parts[-1].end > length:
             raise ValueError(f"entity {entity.label} {list(map(tuple, parts))} ends past the text's end ({length})")
-        fragments.append(parts if len(parts) == 1 else normalise(parts, text))
-    kinds = _kinds([(entity.label, parts) for entity, parts in zip(entities, fragments, strict=True)])
+        keys.append((entity.label, parts if len(parts) == 1 else normalise(parts, text)))
     return tuple(
-        entity._placed(text, parts, kind) for entity, parts, kind in zip(entities, fragments, kinds, strict=True)
+        [entity._placed(text, key[1], kind) for entity, key, kind in zip(entities, keys, _kinds(keys), strict=True)]
     )
 
 
 def _kinds(keys: list[tuple[str, tuple[Fragment, ...]]]) -> list[Kind]:
     """Each entity's kind. A repeated annotation is one entity, so it does not overlap itself."""
-    owners = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    sweep = sorted((start, end, owner) for (_, parts), owner in owners.items() for start, end in parts)
-    overlapped = [False] * len(owners)
+    numbers: dict[tuple[str, tuple[Fragment, ...]], int] = {}
+    owners = [numbers.setdefault(key, len(numbers)) for key in keys]
+    sweep = sorted(
+        [(start, end, owner) for owner, (_, parts) in zip(owners, keys, strict=True) for start, end in parts]
+    )
+    overlapped = [False] * len(numbers)
     reach, reached_by = 0, -1  # the furthest end so far; whoever overlaps anything earlier overlaps its owner
     for start, end, owner in sweep:
-        if start < reach:
+        if start < reach and owner != reached_by:
             overlapped[owner] = overlapped[reached_by] = True
         if end > reach:
             reach, reached_by = end, owner
     return [
-        Kind.DISCONTINUOUS if len(key[1]) > 1 else Kind.OVERLAPPED if overlapped[owners[key]] else Kind.REGULAR
-        for key in keys
+        _DISCONTINUOUS if len(parts) > 1 else _OVERLAPPED if overlapped[owner] else _REGULAR
+        for owner, (_, parts) in zip(owners, keys, strict=True)
     ]
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -21,9 +22,24 @@ from disconer.types import Document
 # In the order of sniffing: what is recognised by its content first, what any text could be last.
 _MODULES = {
     "jsonl": "native",
+    "bioc-xml": "bioc",
+    "bioc-json": "bioc",
+    "pubannotation": "pubannotation",
+    "bigbio": "bigbio",
+    "dygie": "dygie",
+    "w2ner": "w2ner",
+    "brat": "brat",
+    "conllu": "conllu",
+    "inline": "inline",
+    "bio": "conll",
+    "bioes": "conll",
+    "biohd": "conll",
+    "text": "plain",
 }
 
 NAMES = tuple(_MODULES)
+_FALLBACK = "text"  # any .txt is one, so it is asked when no file of the source is anything else
+_LOOKS = 50  # files of one suffix that are looked into: a folder may hold a million
 
 
 def format_named(name: str) -> Format:
@@ -37,14 +53,10 @@ def format_named(name: str) -> Format:
 
 def sniff(source: Source) -> Format:
     """The format that the first telling file of a source is in."""
-    formats = [format_named(name) for name in NAMES]
-    for member in source:
-        candidates = [format for format in formats if member.suffix in format.suffixes]
-        if candidates or source.is_single_file:
-            head = member.head()
-            for format in candidates or formats:
-                if format.sniff(member.name, head):
-                    return format
+    telling = [format_named(name) for name in NAMES if name != _FALLBACK]
+    found = _sniff_among(telling, source) or _sniff_among([format_named(_FALLBACK)], source)
+    if found:
+        return found
     raise DisconerError(
         "The format of this input is not recognised",
         where=Where(str(source.path)),
@@ -52,13 +64,28 @@ def sniff(source: Source) -> Format:
     )
 
 
-def read(path: str | os.PathLike[str], format: str | None = None, ledger: Ledger | None = None) -> Iterator[Document]:
+def _sniff_among(formats: list[Format], source: Source) -> Format | None:
+    looks: Counter[str] = Counter()
+    for member in source:
+        candidates = [format for format in formats if member.suffix in format.suffixes]
+        if (candidates or source.is_single_file) and looks[member.suffix] < _LOOKS:
+            looks[member.suffix] += 1
+            head = member.head()
+            for format in candidates or formats:
+                if format.sniff(member.name, head):
+                    return format
+    return None
+
+
+def read(
+    path: str | os.PathLike[str] | Source, format: str | None = None, ledger: Ledger | None = None
+) -> Iterator[Document]:
     """Documents of a file, folder, .zip or .gz, one after another.
 
     format: one of `NAMES`; recognised from the content if None.
     ledger: keeps the account of faults and repairs; without one the first fault is raised.
     """
-    source, ledger = Source(path), ledger or Ledger()
+    source, ledger = path if isinstance(path, Source) else Source(path), ledger or Ledger()
     chosen = format_named(format) if format else sniff(source)
     return _unique(chosen.read(source, ledger), source, ledger)
 

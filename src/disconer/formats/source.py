@@ -8,16 +8,19 @@ import os
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from posixpath import normpath, splitext
 from typing import Any, BinaryIO, cast
 
 from disconer.errors import BadInput, DisconerError, Where
 
 MAX_LINE = 64 * 2**20  # bytes; a longer line is not a document but a damaged or wrong file
 _COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+_STANDOFF = (".ann", ".a1", ".a2", ".txt")  # a text and its annotations: naming one of them means all
 _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
@@ -31,12 +34,12 @@ class Member:
 
     @property
     def suffix(self) -> str:
-        return PurePosixPath(self.name).suffix.lower()
+        return splitext(self.name)[1].lower()
 
     @property
     def stem(self) -> str:
         """The name without its suffix, folders included: what documents are called after."""
-        return self.name[: len(self.name) - len(PurePosixPath(self.name).suffix)]
+        return splitext(self.name)[0]
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -60,21 +63,32 @@ class Member:
     def text(self) -> str:
         return decode(self.read(), self.origin)
 
+    def prose(self) -> str:
+        """The text of a file that people wrote or annotated: none of its lines is over MAX_LINE."""
+        data = self.read()
+        if len(data) > MAX_LINE:
+            for number, line in enumerate(data.split(b"\n"), 1):
+                self._refuse_long(line, number)
+        return decode(data, self.origin)
+
     def lines(self) -> Iterator[tuple[int, str]]:
         """Lines with their numbers, from 1, without their line ends; no line is held that is over MAX_LINE."""
         with self.open() as stream:
             number = 0
             while line := stream.readline(MAX_LINE + 1):
                 number += 1
-                if len(line) > MAX_LINE:
-                    raise BadInput(
-                        "line-too-long",
-                        "This line is too long to be a document",
-                        where=Where(self.origin, number),
-                        got=f"more than {MAX_LINE // 2**20} MiB without a line break",
-                        fix="Check that the file is what its name says, or split the document.",
-                    )
+                self._refuse_long(line, number)
                 yield number, decode(line, self.origin, number).rstrip("\r\n")
+
+    def _refuse_long(self, line: bytes, number: int) -> None:
+        if len(line) > MAX_LINE:
+            raise BadInput(
+                "line-too-long",
+                "This line is too long to be a document",
+                where=Where(self.origin, number),
+                got=f"more than {MAX_LINE // 2**20} MiB without a line break",
+                fix="Check that the file is what its name says, or split the document.",
+            )
 
     def head(self, size: int = 2**16) -> bytes:
         with self.open() as stream:
@@ -104,38 +118,50 @@ class Source:
         if not self.path.exists():
             raise DisconerError("There is no such file or folder", where=Where(str(path)), fix="Check the path.")
         if self.path.is_dir():
-            found = _folder_members(self.path)
+            found = list(_folder_members(str(self.path)))
         elif self.path.suffix.lower() == ".zip":
             found = _zip_members(self.path)
         else:
-            found = [_file_member(self.path, self.path.name)]
+            found = [_file_member(str(path), path.name) for path in _with_partners(self.path)]
         self.members: tuple[Member, ...] = tuple(sorted(found, key=lambda member: member.name))
 
     def __iter__(self) -> Iterator[Member]:
         return iter(self.members)
 
+    def only(self, members: Iterable[Member]) -> Source:
+        """The same source with some of its members."""
+        part = copy(self)
+        part.members = tuple(members)
+        return part
+
     @property
     def is_single_file(self) -> bool:
-        return self.path.is_file() and self.path.suffix.lower() != ".zip"
+        """The path is one file that stands by itself, so that its suffix need not say what it is."""
+        return self.path.is_file() and self.path.suffix.lower() != ".zip" and len(self.members) == 1
 
 
-def _file_member(path: Path, name: str) -> Member:
-    suffix = path.suffix.lower()
-    if suffix in _COMPRESSED:
-        opener = _COMPRESSED[suffix]
-        return Member(name[: -len(suffix)], str(path), lambda: cast(BinaryIO, opener(path, "rb")))
-    return Member(name, str(path), lambda: open(path, "rb"))
+def _with_partners(path: Path) -> list[Path]:
+    if path.suffix.lower() not in _STANDOFF:
+        return [path]
+    others = [path.with_suffix(suffix) for suffix in _STANDOFF if suffix != path.suffix.lower()]
+    return [path, *(other for other in others if other.is_file())]
 
 
-def _folder_members(root: Path) -> list[Member]:
-    members = []
+def _file_member(path: str, name: str) -> Member:
+    stem, suffix = splitext(name)
+    if suffix.lower() in _COMPRESSED:
+        opener = _COMPRESSED[suffix.lower()]
+        return Member(stem, path, lambda: cast(BinaryIO, opener(path, "rb")))
+    return Member(name, path, lambda: open(path, "rb"))
+
+
+def _folder_members(root: str) -> Iterator[Member]:
     for folder, folders, files in os.walk(root, followlinks=False):
         folders[:] = [name for name in folders if not name.startswith(".")]
+        below = "" if folder == root else folder[len(root) :].strip(os.sep).replace(os.sep, "/") + "/"
         for name in files:
             if not name.startswith("."):
-                path = Path(folder, name)
-                members.append(_file_member(path, path.relative_to(root).as_posix()))
-    return members
+                yield _file_member(os.path.join(folder, name), below + name)
 
 
 def _zip_members(path: Path) -> list[Member]:
@@ -151,8 +177,8 @@ def _zip_members(path: Path) -> list[Member]:
         ) from error
     members = []
     for info in archive.infolist():
-        name = PurePosixPath(info.filename.replace("\\", "/"))
-        if name.is_absolute() or ".." in name.parts or stat.S_ISLNK(info.external_attr >> 16):
+        given = info.filename.replace("\\", "/")
+        if given.startswith("/") or ".." in given.split("/") or stat.S_ISLNK(info.external_attr >> 16):
             raise BadInput(
                 "unsafe-path",
                 "A member of this archive points out of it",
@@ -161,15 +187,16 @@ def _zip_members(path: Path) -> list[Member]:
                 expected="names below the archive's own folder",
                 fix="Do not trust this archive; ask for a clean one.",
             )
-        hidden = any(part.startswith(".") or part == "__MACOSX" for part in name.parts)
+        name = normpath(given)  # some archivers write ./ before every name
+        hidden = any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))
         if not info.is_dir() and not hidden:
-            members.append(_zip_member(archive, info, str(name), f"{path}:{name}"))
+            members.append(_zip_member(archive, info, name, f"{path}:{name}"))
     return members
 
 
 def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, origin: str) -> Member:
-    suffix = PurePosixPath(name).suffix.lower()
-    if suffix in _COMPRESSED:
-        opener = _COMPRESSED[suffix]
-        return Member(name[: -len(suffix)], origin, lambda: cast(BinaryIO, opener(archive.open(info), "rb")))
+    stem, suffix = splitext(name)
+    if suffix.lower() in _COMPRESSED:
+        opener = _COMPRESSED[suffix.lower()]
+        return Member(stem, origin, lambda: cast(BinaryIO, opener(archive.open(info), "rb")))
     return Member(name, origin, lambda: cast(BinaryIO, archive.open(info)))

@@ -1,0 +1,118 @@
+r"""brat standoff: `doc.txt` and `doc.ann` side by side, in a folder, its sub-folders or a .zip.
+
+Entities are the T lines of the .ann. What else it holds (relations, events, attributes, notes, equivalences,
+ids, the order of lines, blank lines, line ends) goes to `extras["brat"]` and comes back byte for byte where
+nothing was changed:
+
+    {"lines": ["T1", "R1\tHas_value Arg1:T1 Arg2:T2", "T2\tDrug 9 14;0 4\tfragments out of order", ""],
+     "newline": "\r\n", "bom": true}
+
+`lines` has an item for each line; a T line that can be made from its entity is there only by its id.
+`newline` and `bom` are there only if they are not "\n" and false. A file that is nothing but the T lines of
+the entities, in order, leaves no record. brat has no place for scores and sentences: they are not written.
+
+The .a1 and .a2 of the BioNLP shared tasks are read as if they were one .ann.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+from disconer.errors import BadInput, DisconerError, Where
+from disconer.formats.base import Format
+from disconer.formats.brat.read import read_document
+from disconer.formats.brat.write import annotation_text
+from disconer.formats.source import Member, Source
+from disconer.formats.target import new_folder, path_within
+from disconer.ledger import Ledger
+from disconer.types import Document
+
+_TEXT = ".txt"
+_ANNOTATIONS = (".ann", ".a1", ".a2")
+
+
+def _read(source: Source, ledger: Ledger) -> Iterator[Document]:
+    files: dict[str, dict[str, Member]] = {}  # document id -> suffix -> member
+    for member in source:
+        if member.suffix in (_TEXT, *_ANNOTATIONS):
+            files.setdefault(member.stem, {})[member.suffix] = member
+    annotated = {_folder(id) for id, parts in files.items() if parts.keys() - {_TEXT}}
+    for id, parts in files.items():
+        text_file = parts.pop(_TEXT, None)
+        try:
+            if text_file is None:
+                raise _missing(next(iter(parts.values())), _TEXT)
+            if parts:
+                yield read_document(
+                    id, text_file, [parts[suffix] for suffix in _ANNOTATIONS if suffix in parts], ledger
+                )
+            elif _folder(id) in annotated or not annotated:  # elsewhere a text is a README and the like
+                raise _missing(text_file, ".ann")
+        except BadInput as error:
+            ledger.fault(error)
+
+
+def _folder(id: str) -> PurePosixPath:
+    return PurePosixPath(id).parent
+
+
+def _missing(member: Member, suffix: str) -> BadInput:
+    return BadInput(
+        "missing-file",
+        f"The {suffix} file of this document is missing",
+        where=Where(member.origin),
+        expected=f"{PurePosixPath(member.stem).name}{suffix} beside it",
+        fix="Add it (a text without annotations has an empty .ann), or move this file elsewhere.",
+    )
+
+
+def _write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
+    if path.suffix.lower() in (_TEXT, *_ANNOTATIONS):
+        raise DisconerError(
+            "brat is written as a folder of .txt and .ann files", where=Where(str(path)), fix="Name a folder."
+        )
+    with new_folder(path) as folder:
+        for document in documents:
+            try:
+                _write_document(document, folder, ledger)
+            except BadInput as error:
+                ledger.fault(error)
+
+
+def _write_document(document: Document, folder: Path, ledger: Ledger) -> None:
+    text_path = path_within(folder, document.id, _TEXT)
+    if text_path.exists():
+        raise BadInput(
+            "duplicate-id",
+            "Two documents would be written to the same file",
+            where=Where(document=document.id),
+            fix="Rename one of them.",
+        )
+    try:
+        text, content = document.text.encode("utf-8"), annotation_text(document, ledger).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise BadInput(
+            "bad-encoding",
+            "This document holds half a surrogate pair, which no text file can",
+            where=Where(document=document.id, offset=error.start),
+            got=repr(error.object[error.start : error.end]),
+            fix="Correct the text where it comes from.",
+        ) from error
+    text_path.write_bytes(text)
+    path_within(folder, document.id, ".ann").write_bytes(content)
+
+
+def _sniff(name: str, head: bytes) -> bool:
+    return name.lower().endswith(_ANNOTATIONS)
+
+
+FORMAT = Format(
+    name="brat",
+    about="brat standoff: .txt and .ann side by side, lossless",
+    suffixes=_ANNOTATIONS,
+    sniff=_sniff,
+    read=_read,
+    write=_write,
+    writes_folder=True,
+)

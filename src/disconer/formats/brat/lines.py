@@ -1,0 +1,136 @@
+"""The lines of a brat .ann file: what a T line says, how one is written, what the other lines refer to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from disconer.types import Entity, Fragment, joined_text
+
+TEXT_BOUND = "T"  # the first character of every line that marks text
+EQUIVALENCE = "*"  # the only kind of line without an id
+
+_ID = re.compile(r"T[0-9]{1,15}\S*")
+_NUMBER = re.compile(r"T([0-9]{1,15})")
+_TEXT_BOUND = re.compile(r"(T[0-9]{1,15}\S*)\t(\S+) ([0-9]{1,15}) ([0-9]{1,15})((?:;[0-9]{1,15} [0-9]{1,15})*)\t(.*)")
+_LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # all that any tool may take for one
+_WHITESPACE = re.compile(r"\s+")
+
+
+class TextBound(NamedTuple):
+    """What a T line says."""
+
+    id: str
+    label: str
+    pairs: list[tuple[int, int]]
+    surface: str
+
+
+def parse_text_bound(line: str) -> TextBound | None:
+    r"""The parts of a T line, or None if it is not one.
+
+    >>> parse_text_bound("T1\tADR 0 4;15 20\tpain knees")
+    TextBound(id='T1', label='ADR', pairs=[(0, 4), (15, 20)], surface='pain knees')
+    """
+    match = _TEXT_BOUND.fullmatch(line)
+    if match is None:
+        return None
+    id, label, start, end, further, surface = match.groups()
+    pairs = [(int(start), int(end))]
+    if further:
+        for pair in further[1:].split(";"):
+            start, end = pair.split(" ")
+            pairs.append((int(start), int(end)))
+    return TextBound(id, label, pairs, surface)
+
+
+def text_bound_line(id: str, entity: Entity, text: str) -> str:
+    """The T line of an entity, as brat writes it: a mention that crosses a line break has a fragment on each line."""
+    pairs: Sequence[Fragment] = entity.fragments
+    surface = joined_text(text, pairs)
+    if _LINE_BREAK.search(surface):
+        pairs = [piece for fragment in pairs for piece in _pieces(fragment, text)]
+        surface = _LINE_BREAK.sub(" ", joined_text(text, pairs))
+    offsets = ";".join([f"{start} {end}" for start, end in pairs])
+    return f"{id}\t{brat_label(entity.label)} {offsets}\t{surface}"
+
+
+def _pieces(fragment: Fragment, text: str) -> Iterator[Fragment]:
+    """The parts of a fragment between line breaks. A break at its edge stays, or reading would not give it back."""
+    start, end = fragment
+    content = text[start:end]
+    first, last = end - len(content.lstrip()), start + len(content.rstrip())
+    for gap in _WHITESPACE.finditer(text, first, last):
+        if _LINE_BREAK.search(gap.group()):
+            yield Fragment(start, gap.start())
+            start = gap.end()
+    yield Fragment(start, end)
+
+
+def brat_label(label: str) -> str:
+    """A label as brat can hold it, without whitespace."""
+    return "_".join(label.split()) or "_"
+
+
+def is_text_bound_id(id: str) -> bool:
+    return _ID.fullmatch(id) is not None
+
+
+def own_id(line: str) -> str:
+    return line.partition("\t")[0]
+
+
+def highest_number(lines: list[str]) -> int:
+    """The highest number of a T id that is defined or mentioned in any of the lines, 0 if none is."""
+    return max((int(number) for line in lines for number in _NUMBER.findall(line)), default=0)
+
+
+def references(line: str) -> list[str]:
+    r"""The ids that a line other than a T line refers to.
+
+    >>> references("E1\tAdverse_event:T5 Theme:T1"), references("#2\tAnnotatorNotes T3\tnot T4")
+    (['T5', 'T1'], ['T3'])
+    """
+    words = line.partition("\t")[2].partition("\t")[0].split()
+    match line[:1]:
+        case "E":
+            return [word.rpartition(":")[2] for word in words]
+        case "R":
+            return [word.rpartition(":")[2] for word in words[1:]]
+        case "A" | "M" | "N" | "#":
+            return words[1:2]
+        case "*":
+            return words[1:]
+    return []
+
+
+def without_references(lines: list[str], gone: set[str]) -> tuple[list[str], int]:
+    """The lines less those about ids that are gone, and how many those were.
+
+    A line goes with what it refers to, and takes along what refers to it; an equivalence (`*`) only
+    loses the member, as long as two are left.
+    """
+    gone, changed = set(gone), 0
+    while True:
+        kept = []
+        for line in lines:
+            if line.startswith(TEXT_BOUND) and own_id(line) in gone:
+                continue
+            if gone.isdisjoint(references(line)):
+                kept.append(line)
+                continue
+            changed += 1
+            if line.startswith(EQUIVALENCE):
+                kept += _smaller_equivalence(line, gone)
+            else:
+                gone.add(own_id(line))
+        if len(kept) == len(lines):
+            return kept, changed
+        lines = kept
+
+
+def _smaller_equivalence(line: str, gone: set[str]) -> list[str]:
+    name, *members = line.partition("\t")[2].split()
+    left = [member for member in members if member not in gone]
+    return [f"{EQUIVALENCE}\t{' '.join([name, *left])}"] if len(left) > 1 else []

@@ -1,0 +1,29 @@
+"""Plain text without annotations: a document is a .txt file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from disconer.formats.base import Format, member_reader
+from disconer.formats.source import Member
+from disconer.ledger import Ledger
+from disconer.types import Document
+
+_SUFFIXES = (".txt",)
+
+
+def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
+    yield Document(member.stem, member.prose())
+
+
+def _sniff(name: str, head: bytes) -> bool:
+    return name.lower().endswith(_SUFFIXES)
+
+
+FORMAT = Format(
+    name="text",
+    about="plain text, one document a .txt file; read only",
+    suffixes=_SUFFIXES,
+    sniff=_sniff,
+    read=member_reader(_SUFFIXES, _read),
+)
