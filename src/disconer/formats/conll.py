@@ -1,0 +1,177 @@
+"""CoNLL columns: a token a line, its word first and its label last; an empty line after each sentence.
+
+    -DOCSTART- (note-1)	O
+
+    Severe	B-ADR
+    pain	I-ADR
+
+Written in three schemes (`bio_schemes`), columns parted by a tab. Read whatever the scheme, parted by tabs or
+spaces; columns between the first and the last, and comments before a sentence, are passed over. Sentences are
+documents of their own until a `-DOCSTART-` comes; from there on, each starts a document. Its id in brackets is
+an addition that other readers do not see. Documents of one sentence are written without as long as no other
+kind has come.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from disconer.errors import BadInput, Where, excerpt
+from disconer.formats.base import Format, member_reader
+from disconer.formats.bio_schemes import SCHEMES, Key, Scheme, decode, parse
+from disconer.formats.blocks import Block, blocks
+from disconer.formats.sentencewise import (
+    BOM,
+    Mention,
+    TokenSentence,
+    WordSentence,
+    from_words,
+    plain,
+    text_writer,
+    to_sentences,
+)
+from disconer.formats.source import Member
+from disconer.ledger import Ledger
+from disconer.types import Document
+
+_SUFFIXES = {
+    "bio": (".bio", ".conll", ".iob", ".iob2", ".tsv", ".txt"),
+    "bioes": (".bioes", ".iobes"),
+    "biohd": (".biohd",),
+}
+_READ_SUFFIXES = tuple(suffix for suffixes in _SUFFIXES.values() for suffix in suffixes)
+_ABOUT = {
+    "bio": "CoNLL columns, B- and I- labels; overlapped and discontinuous entities are lost, and counted",
+    "bioes": "CoNLL columns, labels that mark ends (E-) and lone tokens (S-) as well",
+    "biohd": "CoNLL columns, labels that mark parts of discontinuous entities (H, D); most come back",
+}
+_DOCUMENT_START = re.compile(r"-DOCSTART-(?!\S)(?:\s+\((?P<id>.+)\))?")
+_SPACE = re.compile(r"\s+")
+_NOT_IN_IDS = re.compile(r"[^\S ]+")
+_LINES_SNIFFED = 200
+_PROSE_LINES = 3  # fewer lines than this may look like columns by chance
+
+
+def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
+    for number, (id, group) in enumerate(_documents(member), 1):
+        try:
+            sentences = [_read_sentence(block, member.origin) for block in group]
+            where = Where(member.origin, group[0][0][0] if group else None)
+            yield from_words(id or f"{member.stem}-{number}", sentences, where, ledger)
+        except BadInput as error:
+            ledger.fault(error)
+
+
+def _documents(member: Member) -> Iterator[tuple[str | None, list[Block]]]:
+    """The sentences of each document, and its id if it has one."""
+    id: str | None = None
+    document: list[Block] | None = None  # the one that a -DOCSTART- started
+    for block in blocks(member):
+        start = _DOCUMENT_START.match(block[0][1])
+        if start:
+            if document is not None:
+                yield id, document
+            id, document = start["id"], []
+            block = block[1:]
+        if document is None:
+            yield None, [block]
+        elif block:
+            document.append(block)
+    if document is not None:
+        yield id, document
+
+
+def _read_sentence(block: Block, path: str) -> WordSentence:
+    words: list[str] = []
+    labels: list[str] = []
+    for number, line in block:
+        word, label = _columns(line)
+        if not labels and line.startswith("#") and parse(label) is None:
+            continue  # a comment before the sentence
+        if not word or parse(label) is None:
+            raise BadInput(
+                "bad-syntax",
+                "This line is not a token with its label",
+                where=Where(path, number),
+                got=excerpt(line),
+                expected="a word, further columns if any, and O or a label such as B-Drug",
+                fix="Check that the label is the last column.",
+            )
+        words.append(word)
+        labels.append(label)
+    return WordSentence(words, [Mention(label, ranges) for label, ranges in decode(labels)])
+
+
+def _columns(line: str) -> tuple[str, str]:
+    """The first and the last column of a line; no label if there is only one."""
+    columns = line.rstrip().split("\t") if "\t" in line else [part for part in line.split(" ") if part]
+    return columns[0], columns[-1].strip() if len(columns) > 1 else ""
+
+
+def _write(documents: Iterable[Document], ledger: Ledger, *, scheme: Scheme) -> Iterator[str]:
+    in_documents = False
+    for document in documents:
+        sentences = to_sentences(document, ledger)
+        ledger.lost("dependency trees", sum(sentence.sentence.heads is not None for sentence in sentences))
+        ledger.lost("sentences without words", sum(not sentence.words for sentence in sentences))
+        sentences = [sentence for sentence in sentences if sentence.words]
+        in_documents = in_documents or len(sentences) != 1
+        if in_documents:
+            yield f"-DOCSTART- ({plain(document.id, _NOT_IN_IDS, 'document ids', ledger)})\tO\n\n"
+        for sentence in sentences:
+            yield _sentence_text(sentence, scheme, ledger)
+
+
+def _sentence_text(sentence: TokenSentence, scheme: Scheme, ledger: Ledger) -> str:
+    words = [plain(word, _SPACE, "words", ledger) for word in sentence.words]
+    entities = [(plain(entity.label, _SPACE, "labels", ledger), entity.ranges) for entity in sentence.entities]
+    labels = scheme(list(dict.fromkeys(entities)), len(words))
+    _note_losses(entities, decode(labels), ledger)
+    return "".join(f"{word}\t{label}\n" for word, label in zip(words, labels, strict=True)) + "\n"
+
+
+def _note_losses(entities: Sequence[Key], read_back: Iterable[Key], ledger: Ledger) -> None:
+    """Count the entities that do not come back, by their kind and what became of them, and those that nobody wrote."""
+    written, found = Counter(entities), Counter(read_back)
+    invented = found - written
+    ledger.lost("repeated entities dropped", written.total() - len(written))
+    for label, ranges in written.keys() - found.keys():
+        stretch = (label, ((ranges[0][0], ranges[-1][1]),))
+        if len(ranges) == 1:
+            ledger.lost("overlapped entities dropped")
+        elif invented[stretch]:
+            invented[stretch] -= 1
+            ledger.lost("discontinuous entities flattened")
+        else:
+            ledger.lost("discontinuous entities dropped")
+    ledger.lost("entities invented by the scheme", invented.total())
+
+
+def _sniff(name: str, head: bytes) -> bool:
+    """Every line of the head is a token with its label, and all have the same number of columns.
+
+    A .txt must show more, as a line of prose may well end in "vitamin B-12".
+    """
+    lines = head.decode("utf-8", "ignore").removeprefix(BOM).split("\n")[:_LINES_SNIFFED]
+    tokens = [line for line in lines[:-1] if line.strip() and not line.startswith(("#", "-DOCSTART-"))]
+    labels = [_columns(line)[1] for line in tokens]
+    n_columns = {len(line.split("\t") if "\t" in line else line.split()) for line in tokens}
+    if name.lower().endswith(".txt") and (len(tokens) < _PROSE_LINES or not any("-" in label for label in labels)):
+        return False
+    return len(n_columns) == 1 and all(parse(label) for label in labels)
+
+
+FORMATS = {
+    name: Format(
+        name=name,
+        about=_ABOUT[name],
+        suffixes=_SUFFIXES[name],
+        sniff=_sniff,
+        read=member_reader(_READ_SUFFIXES, _read),
+        write=text_writer(partial(_write, scheme=scheme)),
+    )
+    for name, scheme in SCHEMES.items()
+}
