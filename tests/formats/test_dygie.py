@@ -53,7 +53,23 @@ def test_plain_dygie_keeps_relations_clusters_and_graphs_that_are_no_trees() -> 
         "dataset": "demo",
         "relations": [[[0, 0, 2, 2, "INHIBITS"]], []],
         "dep": [{"nodes": [[1], [0, 2, 3], [1, 3], [1, 2]]}, {}],
+        "n_tokens": [4, 4],
     }
+
+
+def test_positions_kept_aside_are_not_written_for_other_tokens(tmp_path: Path) -> None:
+    (document,) = read(GOLDEN / "scierc.jsonl")
+    ledger = Ledger()
+    write([document.replace(sentences=None)], tmp_path / "a.jsonl", "dygie", ledger)  # "COX-1" is three words now
+    assert "clusters" not in json.loads((tmp_path / "a.jsonl").read_text())
+    assert ledger.losses["documents' dygie extras"] == 1
+
+
+def test_extras_that_somebody_broke_are_said(tmp_path: Path) -> None:
+    (document,) = read(GOLDEN / "scierc.jsonl")
+    broken = document.replace(extras={"dygie": {**document.extras["dygie"], "relations": 3}})
+    with pytest.raises(BadInput, match="dygie origin"):
+        write([broken], tmp_path / "a.jsonl", "dygie")
 
 
 def record(**changes: object) -> dict[str, object]:

@@ -66,6 +66,7 @@ def test_no_documents_make_an_empty_array(tmp_path: Path) -> None:
 
 
 BAD = [
+    ("empty-fragment", {"sentence": ["a", " "], "ner": [{"index": [1], "type": "X"}]}),
     ("bad-offset", record(index=[3])),
     ("bad-offset", record(index=[-1])),
     ("bad-syntax", record(index=[])),

@@ -167,6 +167,7 @@ def lone_sentences(document: Document, ledger: Ledger, extras_kept: str | None =
     sentences = to_sentences(document, ledger, extras_kept)
     ledger.lost("documents split into sentences", len(sentences) > 1)
     ledger.lost("documents without words", not any(sentence.words for sentence in sentences))
+    ledger.lost("sentences without words", sum(not sentence.words for sentence in sentences))
     ledger.lost("dependency trees", sum(sentence.sentence.heads is not None for sentence in sentences))
     return [sentence for sentence in sentences if sentence.words]
 

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from disconer.errors import BadInput, Where, excerpt
 from disconer.formats.base import Format, member_reader, stream_writer
+from disconer.formats.extras import carried
 from disconer.formats.jsonfiles import dump_json, field, iter_records, leading_keys
 from disconer.formats.sentencewise import Mention, TokenSentence, WordSentence, check_words, from_words, lone_sentences
 from disconer.formats.source import Member
@@ -86,9 +87,12 @@ def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> N
     before = b"[\n"
     for document in documents:
         sentences = lone_sentences(document, ledger, extras_kept="w2ner")
-        others = document.extras.get("w2ner", {}) if len(sentences) == 1 else {}
         for sentence in sentences:
-            stream.write(before + dump_json(_record(sentence) | others))
+            record = _record(sentence)
+            if len(sentences) == 1:
+                with carried(document, "w2ner") as others:
+                    record |= {key: value for key, value in others.items() if key not in record}
+            stream.write(before + dump_json(record))
             before = b",\n"
     stream.write(b"\n]\n" if before == b",\n" else b"[]\n")
 

@@ -15,6 +15,7 @@ from disconer.formats.source import Member
 from disconer.ledger import Ledger
 from disconer.types import Document
 
+N_TOKENS = "n_tokens"  # of each sentence: what extras say of positions holds as long as these are the tokens
 _OWN_KEYS = ("doc_key", "sentences", "ner", "relations", "dep")
 
 
@@ -44,6 +45,7 @@ def _read_record(record: dict[str, Any], id: str, where: Where, ledger: Ledger) 
         kept["dep"].append({} if heads is not None else graph)
     others = {key: value for key, value in record.items() if key not in _OWN_KEYS}
     others |= {name: values for name, values in kept.items() if any(values)}
+    others |= {N_TOKENS: [len(words) for words in sentences]} if others else {}
     return from_words(id, found, where, ledger, {"dygie": others} if others else None)
 
 
