@@ -34,12 +34,9 @@ def excuse(pairs: Pairs, text: str, surface: str, labels: Collection[str]) -> st
 def advice(text: str, mentions: Iterable[Mention]) -> str | None:
     """What to do when mentions do not fit the text, if one way of counting explains most of those that do not."""
     misfits = [(pairs, surface) for pairs, surface in mentions if not surface_fits(pairs, text, surface)]
-    for counting in _COUNTINGS:
-        counted = counting.text(text)
-        fitting = sum(surface_fits(pairs, counted, counting.surface(surface)) for pairs, surface in misfits)
-        if 2 * fitting > len(misfits):
-            return counting.advice
-    return None
+    n_fitting = [counting.n_fitting(text, misfits) for counting in _COUNTINGS]
+    best = max(n_fitting)
+    return _COUNTINGS[n_fitting.index(best)].advice if 2 * best > len(misfits) else None
 
 
 def _unchanged(text: str) -> str:
@@ -64,15 +61,15 @@ class _Counting:
     text: Callable[[str], str]
     surface: Callable[[str], str] = _unchanged
 
+    def n_fitting(self, text: str, mentions: list[Mention]) -> int:
+        counted = self.text(text)
+        return sum(surface_fits(pairs, counted, self.surface(surface)) for pairs, surface in mentions)
+
 
 _COUNTINGS = (
     _Counting(
         "The offsets fit if the byte order mark at the start of the text is not counted: remove it from the text.",
         lambda text: text.removeprefix("\ufeff"),
-    ),
-    _Counting(
-        "The offsets fit if a byte order mark stands at the start of the text: put it back (bytes EF BB BF).",
-        lambda text: "\ufeff" + text,
     ),
     _Counting(
         "The offsets fit if each CR LF is one character: convert the line ends of the text (dos2unix).",
@@ -84,4 +81,8 @@ _COUNTINGS = (
     ),
     _Counting("The offsets fit if they count bytes of UTF-8: convert them to characters.", _bytes, _bytes),
     _Counting("The offsets fit if they count UTF-16 units: convert them to characters.", _code_units, _code_units),
+    _Counting(
+        "The offsets fit if each is one less: either they count from 1, or the text lost its byte order mark.",
+        lambda text: "\ufeff" + text,
+    ),
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import BinaryIO, cast
 
 from disconer.errors import BadInput, DisconerError, Where
@@ -62,15 +63,18 @@ def new_folder(path: Path) -> Iterator[Path]:
         raise
 
 
+# An empty name, one that climbs out or that readers would pass over as hidden, and what no file system takes.
+_NO_FILE_NAME = re.compile(r"(?:^|/)(?:\.|/|\Z)|[\0\ud800-\udfff]")
+
+
 def path_within(folder: Path, document_id: str, suffix: str) -> Path:
     """The file of a document in `folder`; its id may name sub-folders, never a place outside."""
-    name = PurePosixPath(document_id)
-    if not name.parts or name.is_absolute() or ".." in name.parts or "\0" in document_id:
+    if _NO_FILE_NAME.search(document_id):
         raise BadInput(
             "unsafe-path",
             "This document id cannot be a file name",
             where=Where(document=document_id),
-            expected="a relative path without '..'",
+            expected="a relative path in which no name is empty or begins with a dot",
             fix="Rename the document.",
         )
     path = folder / f"{document_id}{suffix}"
