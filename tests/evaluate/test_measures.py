@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from annotated import LETTERS, TEXT, annotated, entity, small_pairs
+from annotated import SENTENCES, TEXT, annotated, entity, small_pairs
 from disconer.evaluate import Counts, evaluate
 from disconer.types import Document, Entity, Kind, Sentence
 
@@ -75,7 +75,7 @@ def test_fragments_and_relations(pair: tuple[Document, Document]) -> None:
 @given(pair=small_pairs())
 def test_sentences_with_a_discontinuous_entity(pair: tuple[Document, Document]) -> None:
     gold, predicted = pair
-    lines = [set(range(LETTERS.index("\n"))), set(range(LETTERS.index("\n") + 1, len(LETTERS)))]
+    lines = [set(range(sentence.start, sentence.end)) for sentence in SENTENCES]
     chosen = [line for line in lines if any(len(one.fragments) > 1 and characters(one) & line for one in gold.entities)]
 
     def within(document: Document) -> list:

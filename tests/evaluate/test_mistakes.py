@@ -51,6 +51,16 @@ EXAMPLES = {
         ["ADR: knees and hands", "ADR: knees"],
         [("boundary", 1, 1)],
     ),
+    "merged only once": (
+        ["ADR: knees", "ADR: hands"],
+        ["ADR: knees and hands", "ADR: in knees and hands"],
+        [("merged", 2, 1), ("spurious", 0, 1)],
+    ),
+    "merged before split": (
+        ["ADR: pain in knees and hands", "ADR: knees", "ADR: hands"],
+        ["ADR: pain", "ADR: knees and hands"],
+        [("merged", 2, 1), ("boundary", 1, 1)],
+    ),
     "split": (["ADR: pain … hands"], ["ADR: pain", "ADR: hands"], [("split", 1, 2)]),
     "closest first": (
         ["ADR: severe pain"],
