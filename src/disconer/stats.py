@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -68,7 +68,7 @@ class Stats:
 
     documents: int = 0
     characters: int = 0
-    labels: dict[str, Counter[Kind]] = field(default_factory=dict)
+    labels: defaultdict[str, Counter[Kind]] = field(default_factory=lambda: defaultdict(Counter))
     fragments: Histogram = field(default_factory=Histogram)
     gaps: Histogram = field(default_factory=Histogram)
     fragment_widths: Histogram = field(default_factory=Histogram)
@@ -106,13 +106,14 @@ class Stats:
 
     def _add_entity(self, entity: Entity, places: _Places) -> None:
         assert entity.kind is not None  # it stands in a document
-        self.labels.setdefault(entity.label, Counter())[entity.kind] += 1
+        self.labels[entity.label][entity.kind] += 1
         self.fragments.counts[len(entity.fragments)] += 1
         ranges = [places.tokens(start, end) for start, end in entity.fragments]
-        self.fragment_widths.counts.update(end - first for first, end in ranges)
+        for first, end in ranges:
+            self.fragment_widths.counts[end - first] += 1
+        for (_, end), (first, _) in pairwise(ranges):
+            self.gaps.counts[max(0, first - end)] += 1  # two fragments may lie in one token
         self.entity_widths.counts[ranges[-1][1] - ranges[0][0]] += 1
-        # Two fragments may lie in one token; then nothing is between them.
-        self.gaps.counts.update(max(0, first - end) for (_, end), (first, _) in pairwise(ranges))
         self.crossing_sentences += places.crosses_sentences(entity.start, entity.end)
 
     def merge(self, other: Stats) -> None:
@@ -121,7 +122,7 @@ class Stats:
         self.characters += other.characters
         self.crossing_sentences += other.crossing_sentences
         for label, kinds in other.labels.items():
-            self.labels.setdefault(label, Counter()).update(kinds)
+            self.labels[label].update(kinds)
         for name in _HISTOGRAMS:
             getattr(self, name).counts.update(getattr(other, name).counts)
 
