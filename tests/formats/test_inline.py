@@ -55,25 +55,27 @@ def test_positions_out_of_order_or_adjacent_are_normalised(tmp_path: Path) -> No
 
 GOOD = "a b\n0,0 X\n\n"
 BAD = [
-    ("bad-offset", "a b\n0,2 X\n\n"),
-    ("bad-offset", "a b\n-1,0 X\n\n"),
-    ("bad-offset", "a b\n1,0 X\n\n"),
-    ("bad-syntax", "a b\n0 X\n\n"),
-    ("bad-syntax", "a b\n0,1,2 X\n\n"),
-    ("bad-syntax", "a b\none,two X\n\n"),
-    ("bad-syntax", "a b\n0,1\n\n"),
-    ("bad-syntax", "a b\n0,0 X\n"),  # the empty line is missing: what follows stands in its place
+    ("bad-offset", 5, "a b\n0,2 X\n\n"),
+    ("bad-offset", 5, "a b\n-1,0 X\n\n"),
+    ("bad-offset", 5, "a b\n1,0 X\n\n"),
+    ("bad-syntax", 5, "a b\n0 X\n\n"),
+    ("bad-syntax", 5, "a b\n0,1,2 X\n\n"),
+    ("bad-syntax", 5, "a b\none,two X\n\n"),
+    ("bad-syntax", 5, "a b\n0,1\n\n"),
+    ("bad-syntax", 6, "a b\n0,0 X\n"),  # the empty line is missing: what follows stands in its place
 ]
 
 
-@pytest.mark.parametrize(("problem", "bad"), BAD)
-def test_bad_sentences_stop_with_place_or_are_skipped_and_counted(tmp_path: Path, problem: str, bad: str) -> None:
+@pytest.mark.parametrize(("problem", "line", "bad"), BAD)
+def test_bad_sentences_stop_with_place_or_are_skipped_and_counted(
+    tmp_path: Path, problem: str, line: int, bad: str
+) -> None:
     path = tmp_path / "a.inline"
     path.write_text(GOOD + bad + GOOD)
     with pytest.raises(BadInput) as caught:
         list(read(path, "inline"))
     assert caught.value.problem == problem
-    assert f"{path}, line" in str(caught.value)
+    assert f"{path}, line {line}" in str(caught.value)
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(path, "inline", ledger)][-1] == "a-3"
     assert ledger.faults == {problem: 1}

@@ -77,14 +77,14 @@ def _run(label: str, length: int, part: str = "") -> list[str]:
 
 def _flat(entities: Iterable[Key]) -> list[tuple[str, Range]]:
     """Stretches without overlap: the longest continuous entities, then discontinuous ones where there is room."""
-    stretches = [(len(ranges) > 1, ranges[0][0] - ranges[-1][1], ranges[0][0], label) for label, ranges in entities]
+    stretches = [(len(ranges) > 1, ranges[0][0], ranges[-1][1], label) for label, ranges in entities]
+    stretches.sort(key=lambda stretch: (stretch[0], stretch[1] - stretch[2], stretch[1], stretch[3]))
     used: set[int] = set()
     kept = []
-    for _, minus_width, first, label in sorted(stretches):
-        tokens = range(first, first - minus_width)
-        if used.isdisjoint(tokens):
-            used.update(tokens)
-            kept.append((label, (first, first - minus_width)))
+    for _, first, end, label in stretches:
+        if used.isdisjoint(range(first, end)):
+            used.update(range(first, end))
+            kept.append((label, (first, end)))
     return kept
 
 

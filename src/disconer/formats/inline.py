@@ -49,8 +49,9 @@ class _Block:
 
 def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
     for block in _blocks(member, ledger):
-        sentence = WordSentence(block.tokens.split(), list(_mentions(block, member, ledger)))
-        yield from_words(f"{member.stem}-{block.number}", [sentence], Where(member.origin, block.line), ledger)
+        where = Where(member.origin, block.line + 1)  # what can be wrong by now is wrong in the mentions
+        sentence = WordSentence(block.tokens.split(), list(_mentions(block, where, ledger)))
+        yield from_words(f"{member.stem}-{block.number}", [sentence], where, ledger)
 
 
 def _blocks(member: Member, ledger: Ledger) -> Iterator[_Block]:
@@ -97,7 +98,7 @@ def _no_empty_line(where: Where, line: str) -> BadInput:
     )
 
 
-def _mentions(block: _Block, member: Member, ledger: Ledger) -> Iterator[Mention]:
+def _mentions(block: _Block, where: Where, ledger: Ledger) -> Iterator[Mention]:
     if not block.mentions.strip():
         return
     for item in block.mentions.strip().split("|"):
@@ -111,7 +112,7 @@ def _mentions(block: _Block, member: Member, ledger: Ledger) -> Iterator[Mention
                 BadInput(
                     "bad-syntax",
                     "This is not a mention",
-                    where=Where(member.origin, block.line + 1),
+                    where=where,
                     got=excerpt(item),
                     expected="'first,last LABEL', with further 'first,last' pairs after commas",
                 )
