@@ -150,7 +150,7 @@ class Sentence:
     relations: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        tokens = tuple(Token(*token) for token in self.tokens)
+        tokens = tuple([token if type(token) is Token else Token(*token) for token in self.tokens])
         _set(self, "tokens", tokens)
         position = self.start
         for start, end in tokens:

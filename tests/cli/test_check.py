@@ -81,3 +81,13 @@ def test_bad_widths(sound: Path, widths: str) -> None:
 
 def test_help_says_what_the_exit_code_means() -> None:
     assert "exit code" in run("--help").stdout
+
+
+def test_a_real_corpus(data: Path) -> None:
+    result = run(data / "craft" / "dev.jsonl.gz", "--json", "--widths", "6")
+    figures = json.loads(result.stdout)
+    assert (result.exit_code, figures["faults"]) == (0, {})
+    limited, unlimited = figures["oracle"]["widths"].values()
+    assert limited["all"]["found"] + figures["oracle"]["too_wide"]["6"] == unlimited["all"]["found"]
+    assert unlimited["all"]["gold"] - unlimited["all"]["found"] == sum(figures["oracle"]["lost"].values())
+    assert unlimited["discontinuous"]["f1"] > 0.99

@@ -67,3 +67,13 @@ def test_half_a_surrogate_in_a_label_is_shown_escaped(tmp_path: Path) -> None:
     assert "A\\ud800" in table
     figures = subprocess.run([*command, "--json"], capture_output=True, env=environment, check=True).stdout
     assert list(json.loads(figures)["all"]["labels"]) == ["A\ud800"]
+
+
+def test_counts_of_a_real_corpus(data: Path) -> None:
+    figures = json.loads(run(data / "craft" / "dev.jsonl.gz", "--json"))["all"]
+    assert (figures["documents"], figures["sentences"], figures["entities"]) == (7, 2780, 9710)
+    assert {kind: figures["kinds"][kind]["count"] for kind in figures["kinds"]} == {
+        "regular": 8876,
+        "overlapped": 680,
+        "discontinuous": 154,
+    }
