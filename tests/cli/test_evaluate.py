@@ -38,7 +38,7 @@ def test_table_and_page(folder: Path) -> None:
     page = folder / "report.html"
     arguments = (folder / "gold.jsonl", "--predictions", folder / "predicted.jsonl", "--html", page)
     shown = run(*arguments)
-    assert "all entities" in shown
+    assert "Entities of 2 documents" in shown
     assert "missing fragment" in shown
     assert "Wrong sentences: 1" in page.read_text("utf-8")
     with pytest.raises(DisconerError, match="exists already"):
@@ -48,7 +48,7 @@ def test_table_and_page(folder: Path) -> None:
 
 def test_missing_predictions(folder: Path) -> None:
     write(PREDICTED[:1], folder / "some.jsonl")
-    with pytest.raises(DisconerError, match="1 gold documents have no prediction: 'a'"):
+    with pytest.raises(DisconerError, match="no prediction for 1 of the gold documents: 'a'"):
         run(folder / "gold.jsonl", "--predictions", folder / "some.jsonl", "--html", folder / "report.html")
     assert not (folder / "report.html").exists()
     arguments = ("--predictions", folder / "some.jsonl", "--missing-as-empty", "--json")

@@ -55,7 +55,7 @@ def test_figures_errors_and_wrong_sentences() -> None:
     page = Checked(page_of(gold, predicted))
     assert "missing fragment: ADR “pain hands” → ADR “pain”" in page.text
     assert "Wrong sentences: 1" in page.text
-    assert "Expected calibration error 30.0" in page.text
+    assert "expected calibration error 30.0" in page.text
     assert page.marks == ["right", "wrong", "pain", "hands", "pain"]
 
 

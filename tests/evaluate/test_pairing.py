@@ -35,7 +35,7 @@ def test_same_order_streams() -> None:
 
 
 def test_missing_predictions_are_named_or_empty() -> None:
-    with pytest.raises(DisconerError, match=r"6 gold documents have no prediction: 'b', .*'f' and 1 more"):
+    with pytest.raises(DisconerError, match=r"no prediction for 6 of the gold documents: 'b', .*'f' and 1 more"):
         list(paired(documents("abcdefg"), documents("a")))
     pairs = list(paired(documents("abc"), documents("b"), missing_as_empty=True))
     assert [one.id for one, _ in pairs] == ["b", "a", "c"]
@@ -44,7 +44,7 @@ def test_missing_predictions_are_named_or_empty() -> None:
 
 @pytest.mark.parametrize("missing_as_empty", [True, False])
 def test_predictions_without_gold_are_named(missing_as_empty: bool) -> None:
-    with pytest.raises(DisconerError, match="1 predicted documents are not in the gold data: 'x'"):
+    with pytest.raises(DisconerError, match="no gold document for 1 of the predictions: 'x'"):
         list(paired(documents("ab"), documents("xb"), missing_as_empty=missing_as_empty))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.console import progress, report
+from disconer.cli.tables import show
 from disconer.errors import DisconerError
 from disconer.formats import read
 from disconer.formats.target import new_file, refuse_existing
@@ -111,8 +112,9 @@ def evaluate_cli(
     if as_json:
         print(json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False))
         return
-    from rich import print as print_rich
-
     from disconer.evaluate.table import tables
 
-    print_rich(tables(evaluation))
+    for table in tables(evaluation):
+        show(table.title, table.columns, table.sections)
+        if table.note:
+            print(f"{table.note}\n")

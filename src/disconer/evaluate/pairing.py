@@ -92,7 +92,7 @@ def _check_same_text(gold: Document, predicted: Document) -> None:
 def _check_none_missing(gold: _Waiting) -> None:
     if gold.documents:
         raise DisconerError(
-            f"{len(gold.documents)} gold documents have no prediction: {gold}",
+            f"There is no prediction for {len(gold.documents)} of the gold documents: {gold}",
             fix="Predict them too, or count them as predicted empty (--missing-as-empty).",
         )
 
@@ -100,6 +100,6 @@ def _check_none_missing(gold: _Waiting) -> None:
 def _check_none_extra(predicted: _Waiting) -> None:
     if predicted.documents:
         raise DisconerError(
-            f"{len(predicted.documents)} predicted documents are not in the gold data: {predicted}",
+            f"There is no gold document for {len(predicted.documents)} of the predictions: {predicted}",
             fix="Check that both are of the same split and that their ids agree.",
         )
