@@ -14,6 +14,8 @@ _MODULES: dict[str, str] = {
     "ace05": "ace05",
     "genia": "genia",
     "craft": "craft",
+    "chia": "chia",
+    "phee": "phee",
 }
 
 NAMES = tuple(_MODULES)

@@ -1,0 +1,70 @@
+"""Chia: eligibility criteria of 1,000 clinical trials, inclusion and exclusion apart (Kury et al. 2020).
+
+    chia_without_scope/NCT00050349_exc.txt    the criteria, one a line
+    chia_without_scope/NCT00050349_exc.ann    brat standoff
+
+The corpus has no official split. Here it follows from the md5 of the trial's number, so that both documents of a
+trial fall together: of each hundred values 80 are train, 10 dev, 10 test. A sentence is a line. Entities are those
+of the types that people search trials by; marks on whole criteria (Non-query-able, Parsing_Error, …) are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import md5
+from pathlib import Path
+
+from disconer.corpora.base import SPLITS, Recipe
+from disconer.corpora.distribution import not_the_source
+from disconer.formats import read
+from disconer.ledger import Ledger
+from disconer.text import SPLITTERS, TOKENIZERS, segment
+from disconer.types import Corpus, Document
+
+TYPES = frozenset(
+    [
+        "Condition", "Device", "Drug", "Measurement", "Mood", "Multiplier", "Negation", "Observation", "Person",
+        "Procedure", "Qualifier", "Reference_point", "Temporal", "Value", "Visit",
+    ]
+)  # fmt: skip
+_SOURCE = "chia_without_scope.zip, or its folder, with NCT*_inc and NCT*_exc, each as .txt and .ann"
+_NAME = re.compile(r"(?:.*/)?((NCT[0-9]{8})_(?:inc|exc))")
+_TRAIN, _DEV = 80, 90  # of each hundred md5 values, those below are train, and dev
+
+
+def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
+    splits: dict[str, list[Document]] = {split: [] for split in SPLITS}
+    for document in read(source, "brat", ledger):
+        match = _NAME.fullmatch(document.id)
+        if match is None:
+            raise not_the_source(source, f"{document.id!r} is not the name of a Chia document", _SOURCE)
+        name, trial = match.groups()
+        splits[split_of(trial)].append(_prepared(document, name, ledger))
+    if not any(splits.values()):
+        raise not_the_source(source, "There are no Chia documents", _SOURCE)
+    return Corpus({split: tuple(documents) for split, documents in splits.items()})
+
+
+def split_of(trial: str) -> str:
+    """The split of a trial, by its number.
+
+    >>> split_of("NCT00050349")
+    'train'
+    """
+    value = int(md5(trial.encode(), usedforsecurity=False).hexdigest(), 16) % 100
+    return "train" if value < _TRAIN else "dev" if value < _DEV else "test"
+
+
+def _prepared(document: Document, name: str, ledger: Ledger) -> Document:
+    kept = tuple(entity for entity in document.entities if entity.label in TYPES)
+    ledger.lost("entities of other types", len(document.entities) - len(kept))
+    return segment(Document(name, document.text, kept), SPLITTERS["lines"], TOKENIZERS["words"])
+
+
+RECIPE = Recipe(
+    name="chia",
+    about="eligibility criteria of clinical trials, 15 types (CC BY 4.0; Kury et al. 2020)",
+    source=_SOURCE,
+    build=_build,
+)
