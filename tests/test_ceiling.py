@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from disconer import Document, Entity, Kind
-from disconer.ceiling import EDGE, MERGED, WITHIN, Ceiling
+from disconer.ceiling import EDGE, JOINED, MERGED, WITHIN, Ceiling
 from disconer.evaluate.counts import Counts
 from disconer.evaluate.measures import unique
 from disconer.span.oracle import oracle
@@ -46,6 +46,12 @@ def test_an_entity_within_a_larger_one_is_lost() -> None:
 
 def test_another_label_keeps_it() -> None:
     assert ceiling(Entity("B", tokens((0, 0))), Entity("A", tokens((0, 0), (2, 2)))).lost == {}
+
+
+def test_fragments_that_another_label_joins_are_joined() -> None:
+    alone = [Entity("B", tokens((0, 0))), Entity("B", tokens((2, 2)))]
+    found = ceiling(*alone, Entity("A", tokens((0, 0), (2, 2))))
+    assert (found.lost, found.extra) == ({JOINED: 2}, 1)
 
 
 def test_a_triangle_of_pairs_becomes_one() -> None:

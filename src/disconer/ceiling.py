@@ -14,6 +14,7 @@ from disconer.types import Document, Entity, Kind, Sentence
 # Why an entity is lost at every width, beside the reasons for which it has no tokens (`text.align`).
 EDGE = "has whitespace at an edge"
 WITHIN = "has only fragments that a larger entity has, too"
+JOINED = "has fragments that an entity of another label joins with others"  # succession is of no label
 MERGED = "is swallowed by a clique that is no entity"
 
 Width = int | None  # None: no limit
@@ -96,8 +97,8 @@ def has_edge_whitespace(entity: Entity, document: Document) -> bool:
 
 def _why_lost(key: Key, gold: Iterable[Key]) -> str:
     label, fragments = key
-    within = any(label == other and set(fragments) < set(others) for other, others in gold)
-    return WITHIN if within else MERGED
+    larger = {other for other, others in gold if set(fragments) < set(others)}
+    return WITHIN if label in larger else JOINED if larger else MERGED
 
 
 def _kind(entity: Entity) -> Kind:
