@@ -127,9 +127,9 @@ def test_chains_of_several_fragments_and_of_shared_ones(tmp_path: Path) -> None:
 
 def test_what_cannot_be_said_is_counted(tmp_path: Path) -> None:
     source, _ = read(GOLDEN / "pubannotation.json")
-    renamed = Document("x", "pain", (Entity("A", ((0, 4),), None, 0.5),), extras=source.extras | {"brat": {}})
+    renamed = Document("x", "pain", (Entity("A", ((0, 4),), None, 0.5),), extras=source.extras)
     _, ledger = through([renamed], "a.json", NAME)
-    assert ledger.losses == {RENAMED: 1, NAMELESS_SCORES: 1, "documents' brat extras": 1}
+    assert ledger.losses == {RENAMED: 1, NAMELESS_SCORES: 1}
     ledger = Ledger()
     path = put(tmp_path / "a.json", pubannotation(denotation={"id": None, "url": "x", "note": "y"}))
     assert len(list(read(path, NAME, ledger))) == 1

@@ -81,3 +81,9 @@ def test_elements_before_a_break_are_still_given() -> None:
     assert next(elements)[1].text == "1"
     with pytest.raises(BadInput, match="ends too early"):
         next(elements)
+
+
+def test_elements_come_one_by_one_while_the_file_is_read() -> None:
+    stream = io.BytesIO(b"<set>" + b"<item>1</item>" * 100_000 + b"</set>")
+    next(iter_xml(stream, {"item"}, "a.xml"))
+    assert 0 < stream.tell() < 100_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,13 +12,37 @@ from disconer.ledger import Ledger
 from disconer.types import Document
 
 SENTENCES = "sentences with their tokens"
+_BRAT_LINES = {
+    "R": "relations",
+    "*": "equivalences",
+    "E": "events",
+    "A": "attributes",
+    "M": "attributes",
+    "N": "normalisations",
+    "#": "notes",
+}
 
 
 def note_unsaid(document: Document, extras_kept: str, ledger: Ledger) -> None:
     """Count what is lost of a document in a format that says text and entities, and its own extras."""
     ledger.lost(SENTENCES, len(document.sentences or ()))
-    for name in document.extras.keys() - {extras_kept}:
-        ledger.lost(f"documents' {name} extras")
+    for name, extras in document.extras.items():
+        if name != extras_kept:
+            for what, times in _contents(extras).items():
+                ledger.lost(f"{name} {what}", times)
+
+
+def _contents(extras: Any) -> Counter[str]:
+    """How many things of each name extras hold."""
+    if not isinstance(extras, dict):
+        return Counter({"extras": 1})
+    contents: Counter[str] = Counter()
+    for name, value in extras.items():
+        if name == "lines" and isinstance(value, list):  # brat's, of which T lines are entities
+            contents.update(_BRAT_LINES[kind] for line in value if (kind := str(line)[:1]) in _BRAT_LINES)
+        else:
+            contents[name] += len(value) if isinstance(value, list | dict) else 1
+    return contents
 
 
 @contextmanager

@@ -83,7 +83,7 @@ class _Parser:
             self._builder = TreeBuilder()
             self._built_from_depth, self._built_from_line = self._depth, self._expat.CurrentLineNumber
         if self._builder is not None:
-            if any("}" in name for name in attributes):
+            if "}" in "".join(attributes):
                 attributes = {_qualified(name): value for name, value in attributes.items()}
             self._builder.start(_qualified(tag), attributes)
 

@@ -73,7 +73,7 @@ def _entity(annotation: BioCAnnotation, text: str, where: Where, ledger: Ledger)
     label = annotation.infons.get(LABEL) or annotation.infons.get(_OTHER_LABEL)
     return build_entity(
         label if isinstance(label, str) else "",
-        [(location.offset, location.end) for location in annotation.locations],
+        _pairs(annotation),
         text,
         ledger=ledger,
         path=where.path or "",
@@ -100,14 +100,17 @@ def _surface(annotation: BioCAnnotation, text: str) -> str | None:
     Of a discontinuous mention tools write the fragments joined by spaces or ellipses, or all from its first
     character to its last.
     """
-    if not annotation.text:
+    if not annotation.text or len(annotation.locations) == 1:
+        return annotation.text or None
+    pairs, whole = _pairs(annotation), annotation.total_span
+    if surface_fits([(whole.offset, whole.end)], text, annotation.text):
         return None
-    whole = annotation.total_span
-    if len(annotation.locations) > 1 and surface_fits([(whole.offset, whole.end)], text, annotation.text):
-        return None
-    pairs = [(location.offset, location.end) for location in annotation.locations]
     joined = _ELLIPSIS.sub(" ", annotation.text)
-    return joined if len(pairs) > 1 and surface_fits(pairs, text, joined) else str(annotation.text)
+    return joined if surface_fits(pairs, text, joined) else annotation.text
+
+
+def _pairs(annotation: BioCAnnotation) -> list[tuple[int, int]]:
+    return [(location.offset, location.end) for location in annotation.locations]
 
 
 def _infons_beyond(annotation: BioCAnnotation, entity: Entity) -> dict[str, Any]:
