@@ -14,6 +14,7 @@ from pathlib import Path
 
 from disconer.errors import BadInput, DisconerError, Where
 from disconer.formats.base import Format
+from disconer.formats.seen import SeenIds
 from disconer.formats.source import Source
 from disconer.formats.target import refuse_existing
 from disconer.ledger import Ledger
@@ -91,10 +92,11 @@ def read(
 
 
 def _unique(documents: Iterable[Document], source: Source, ledger: Ledger) -> Iterator[Document]:
-    seen: set[int] = set()  # hashes, not ids: a million documents take little memory
+    seen = SeenIds()
     for document in documents:
-        key = hash(document.id)
-        if key in seen:
+        if seen.add(document.id):
+            yield document
+        else:
             ledger.fault(
                 BadInput(
                     "duplicate-id",
@@ -103,9 +105,6 @@ def _unique(documents: Iterable[Document], source: Source, ledger: Ledger) -> It
                     fix="Rename one of them.",
                 )
             )
-            continue
-        seen.add(key)
-        yield document
 
 
 def write(
