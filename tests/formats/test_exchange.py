@@ -1,4 +1,4 @@
-"""brat → exchange format → brat on real corpora."""
+"""What holds for all exchange formats: odd names, recognition by content, brat → format → brat on real corpora."""
 
 from __future__ import annotations
 
@@ -6,8 +6,81 @@ from pathlib import Path
 
 import pytest
 
-from disconer import Document, read
+from disconer import BadInput, Document, Entity, read, write
+from disconer.cli.convert import convert
+from disconer.formats import NAMES, format_named
+from disconer.formats.bioc.characters import REPLACED
 from round_trips import through
+
+GOLDEN = Path(__file__).parent / "golden"
+FORMATS = [("a.xml", "bioc-xml"), ("a.json", "bioc-json"), ("a.json", "pubannotation"), ("a.jsonl", "bigbio")]
+every_format = pytest.mark.parametrize(("name", "format"), FORMATS)
+
+
+@every_format
+def test_odd_names_and_none_come_back(name: str, format: str) -> None:
+    entities = (
+        Entity(" A\n<b>&'\"\r\n", ((0, 1),), "x\ry\t<&>\"' \u2028é😀"),
+        Entity("B/C:1", ((0, 1), (2, 3)), "0"),
+        Entity("D", ((2, 3),)),
+        Entity("D", ((2, 3),)),
+    )
+    documents = [Document(" d\r\n/é 😀 ", "a\rb", entities), Document("e", ""), Document("f", "\n \r\n")]
+    back, ledger = through(documents, name, format)
+    assert back == documents
+    assert not ledger.losses
+
+
+@pytest.mark.parametrize(("name", "format"), [*FORMATS, ("a.jsonl", "jsonl")])
+def test_half_a_surrogate_pair_comes_back_or_is_counted(name: str, format: str) -> None:
+    document = Document("d", "a\ud83db", (Entity("A", ((0, 2),)),))
+    back, ledger = through([document], name, format)
+    if format == "bioc-xml":
+        assert back == [document.replace(text="a\ufffdb")]
+        assert ledger.losses == {REPLACED: 1}
+    else:
+        assert back == [document]
+
+
+@every_format
+def test_no_documents_at_all(tmp_path: Path, name: str, format: str) -> None:
+    write([], tmp_path / name, format)
+    assert list(read(tmp_path / name, format)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("bioc.xml", "bioc-xml"),
+        ("bioc.written.xml", "bioc-xml"),
+        ("bioc.json", "bioc-json"),
+        ("pubannotation.json", "pubannotation"),
+        ("pubannotation.written.jsonl", "pubannotation"),
+        ("bigbio.json", "bigbio"),
+    ],
+)
+def test_a_file_is_recognised_by_its_own_format_only(tmp_path: Path, name: str, format: str) -> None:
+    def recognised(path: Path) -> list[str]:
+        return [other for other in NAMES if other != "text" and format_named(other).sniff(path.name, path.read_bytes())]
+
+    assert recognised(GOLDEN / name) == [format]
+    write(read(GOLDEN / name), tmp_path / "a.jsonl")  # which carries what looks like the other format
+    assert recognised(tmp_path / "a.jsonl") == ["jsonl"]
+
+
+@every_format
+def test_bad_input_leaves_no_output(tmp_path: Path, name: str, format: str) -> None:
+    source, target = tmp_path / name, tmp_path / "out.jsonl"
+    write([Document("a", "x"), Document("b", "pain", (Entity("A", ((0, 4),)),))], source, format)
+    whole = source.read_text()
+    source.write_text(whole[: len(whole) * 2 // 3])
+    with pytest.raises(BadInput, match="ends too early"):
+        convert(source, target, from_format=format)
+    assert not target.exists()
+    ledger = convert(source, target, from_format=format, skip_bad=True)
+    assert ledger.faults == {"truncated": 1}
+    assert target.exists()
+
 
 CORPORA = {"chia": 1, "phee": 10}  # every so many documents of it
 
@@ -25,10 +98,7 @@ def said(documents: list[Document]) -> dict[str, tuple[str, list[object]]]:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "format"),
-    [("a.xml", "bioc-xml"), ("a.json", "bioc-json"), ("a.json", "pubannotation"), ("a.jsonl", "bigbio")],
-)
+@every_format
 def test_every_text_label_and_fragment_comes_back(corpus: list[Document], name: str, format: str) -> None:
     exchanged, ledger = through(corpus, name, format)
     assert said(exchanged) == said(corpus)

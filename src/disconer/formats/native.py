@@ -162,7 +162,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
 def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> None:
     for document in documents:
         line = json.dumps(to_record(document), ensure_ascii=False, separators=(",", ":"))
-        stream.write(line.encode("utf-8", "surrogatepass") + b"\n")
+        stream.write(line.encode("utf-8", "backslashreplace") + b"\n")  # half a surrogate pair becomes its JSON escape
 
 
 def _sniff(name: str, head: bytes) -> bool:
