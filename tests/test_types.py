@@ -164,3 +164,12 @@ def test_corpus() -> None:
     assert corpus["train"] == (one,)
     assert list(corpus) == [one, two]
     assert len(corpus) == 2
+
+
+def test_an_entity_may_stand_in_several_documents() -> None:
+    entity = Entity("A", ((0, 4),))
+    first = Document("d", "pain", (entity,)).entities[0]
+    second = Document("e", "rash", (entity, Entity("B", ((1, 2),)))).entities[0]
+    assert (first.text, first.kind) == ("pain", Kind.REGULAR)
+    assert (second.text, second.kind) == ("rash", Kind.OVERLAPPED)
+    assert first == second

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from disconer.overlap import sharing_text
+
 Pairs = Iterable[tuple[int, int] | Sequence[int]]
 
 _set = object.__setattr__  # frozen dataclasses are filled through this
@@ -38,7 +40,7 @@ class Kind(StrEnum):
     DISCONTINUOUS = "discontinuous"
 
 
-_REGULAR, _OVERLAPPED, _DISCONTINUOUS = Kind  # a member looked up by name takes longer than all else in `_kinds`
+_REGULAR, _OVERLAPPED, _DISCONTINUOUS = Kind  # a member looked up by name takes longer than all else in `_place`
 
 
 def normalise(pairs: Pairs, text: str | None = None) -> tuple[Fragment, ...]:
@@ -213,8 +215,6 @@ class Document:
 
 def _place(text: str, entities: Iterable[Entity]) -> tuple[Entity, ...]:
     entities = tuple(entities)
-    if not entities:
-        return ()
     length = len(text)
     keys = []
     for entity in entities:
@@ -223,28 +223,11 @@ def _place(text: str, entities: Iterable[Entity]) -> tuple[Entity, ...]:
             raise ValueError(f"entity {entity.label} {list(map(tuple, parts))} ends past the text's end ({length})")
         keys.append((entity.label, parts if len(parts) == 1 else normalise(parts, text)))
     return tuple(
-        [entity._placed(text, key[1], kind) for entity, key, kind in zip(entities, keys, _kinds(keys), strict=True)]
+        [
+            entity._placed(text, parts, _DISCONTINUOUS if len(parts) > 1 else _OVERLAPPED if shares else _REGULAR)
+            for entity, (_, parts), shares in zip(entities, keys, sharing_text(keys), strict=True)
+        ]
     )
-
-
-def _kinds(keys: list[tuple[str, tuple[Fragment, ...]]]) -> list[Kind]:
-    """Each entity's kind. A repeated annotation is one entity, so it does not overlap itself."""
-    numbers: dict[tuple[str, tuple[Fragment, ...]], int] = {}
-    owners = [numbers.setdefault(key, len(numbers)) for key in keys]
-    sweep = sorted(
-        [(start, end, owner) for owner, (_, parts) in zip(owners, keys, strict=True) for start, end in parts]
-    )
-    overlapped = [False] * len(numbers)
-    reach, reached_by = 0, -1  # the furthest end so far; whoever overlaps anything earlier overlaps its owner
-    for start, end, owner in sweep:
-        if start < reach and owner != reached_by:
-            overlapped[owner] = overlapped[reached_by] = True
-        if end > reach:
-            reach, reached_by = end, owner
-    return [
-        _DISCONTINUOUS if len(parts) > 1 else _OVERLAPPED if overlapped[owner] else _REGULAR
-        for owner, (_, parts) in zip(owners, keys, strict=True)
-    ]
 
 
 @dataclass(frozen=True, slots=True)

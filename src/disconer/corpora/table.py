@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
+from disconer.overlap import sharing_text
 from disconer.text.align import CROSSES, INSIDE, align
-from disconer.types import Document, Entity, Kind
+from disconer.types import Document, Kind
 
 LEGEND = (
     "Kinds exclude each other: an entity with several fragments is discontinuous, whatever it overlaps. "
@@ -40,7 +41,7 @@ def count(documents: Iterable[Document]) -> SplitCounts:
     for document in documents:
         totals["documents"] += 1
         totals["sentences"] += len(document.sentences or ())
-        totals["sharing text"] += _n_sharing_text(document.entities)
+        totals["sharing text"] += sum(sharing_text([entity.key for entity in document.entities]))
         for entity in document.entities:
             totals[str(entity.kind)] += 1
         for unaligned in align(document)[1]:
@@ -56,20 +57,6 @@ def count(documents: Iterable[Document]) -> SplitCounts:
         crossing_sentences=totals[CROSSES],
         cutting_tokens=totals[INSIDE],
     )
-
-
-def _n_sharing_text(entities: tuple[Entity, ...]) -> int:
-    """How many entities share text with another one of whatever kind; a repeated annotation is no other one."""
-    owners = {entity.key: number for number, entity in enumerate(entities)}
-    sweep = sorted((start, end, owner) for (_, parts), owner in owners.items() for start, end in parts)
-    sharing: set[int] = set()
-    reach, reached_by = 0, -1  # the furthest end so far: whoever overlaps anything earlier overlaps its owner
-    for start, end, owner in sweep:
-        if start < reach:
-            sharing |= {owner, reached_by}
-        if end > reach:
-            reach, reached_by = end, owner
-    return sum(owners[entity.key] in sharing for entity in entities)
 
 
 def render(name: str, splits: Mapping[str, SplitCounts]) -> str:
