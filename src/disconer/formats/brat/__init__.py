@@ -42,13 +42,13 @@ def _read(source: Source, ledger: Ledger) -> Iterator[Document]:
         text_file = parts.pop(_TEXT, None)
         try:
             if text_file is None:
-                raise _missing(next(iter(parts.values())), _TEXT)
+                raise _missing(next(iter(parts.values())), _TEXT, "Add it")
             if parts:
                 yield read_document(
                     id, text_file, [parts[suffix] for suffix in _ANNOTATIONS if suffix in parts], ledger
                 )
             elif _folder(id) in annotated or not annotated:  # elsewhere a text is a README and the like
-                raise _missing(text_file, ".ann")
+                raise _missing(text_file, ".ann", "Add it, empty if the text has no annotations")
         except BadInput as error:
             ledger.fault(error)
 
@@ -57,13 +57,13 @@ def _folder(id: str) -> PurePosixPath:
     return PurePosixPath(id).parent
 
 
-def _missing(member: Member, suffix: str) -> BadInput:
+def _missing(member: Member, suffix: str, fix: str) -> BadInput:
     return BadInput(
         "missing-file",
         f"The {suffix} file of this document is missing",
         where=Where(member.origin),
         expected=f"{PurePosixPath(member.stem).name}{suffix} beside it",
-        fix="Add it (a text without annotations has an empty .ann), or move this file elsewhere.",
+        fix=f"{fix}, move this file elsewhere, or leave such documents out with --skip-bad.",
     )
 
 
