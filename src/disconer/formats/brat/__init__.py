@@ -53,8 +53,8 @@ def _read(source: Source, ledger: Ledger) -> Iterator[Document]:
             ledger.fault(error)
 
 
-def _folder(id: str) -> PurePosixPath:
-    return PurePosixPath(id).parent
+def _folder(id: str) -> str:
+    return id.rpartition("/")[0]
 
 
 def _missing(member: Member, suffix: str, fix: str) -> BadInput:
