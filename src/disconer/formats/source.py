@@ -188,7 +188,7 @@ def _zip_members(path: Path) -> list[Member]:
                 fix="Do not trust this archive; ask for a clean one.",
             )
         name = normpath(given)  # some archivers write ./ before every name
-        hidden = any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))
+        hidden = "/." in f"/{name}" or "__MACOSX" in name.split("/")
         if not info.is_dir() and not hidden:
             members.append(_zip_member(archive, info, name, f"{path}:{name}"))
     return members

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from disconer.types import Entity, Fragment, joined_text
+from disconer.types import Fragment, joined_text
 
 TEXT_BOUND = "T"  # the first character of every line that marks text
 EQUIVALENCE = "*"  # the only kind of line without an id
@@ -45,15 +45,14 @@ def parse_text_bound(line: str) -> TextBound | None:
     return TextBound(id, label, pairs, surface)
 
 
-def text_bound_line(id: str, entity: Entity, text: str) -> str:
+def text_bound_line(id: str, label: str, fragments: Sequence[Fragment], text: str) -> str:
     """The T line of an entity, as brat writes it: a mention that crosses a line break has a fragment on each line."""
-    pairs: Sequence[Fragment] = entity.fragments
-    surface = joined_text(text, pairs)
-    if _LINE_BREAK.search(surface):
-        pairs = [piece for fragment in pairs for piece in _pieces(fragment, text)]
-        surface = _LINE_BREAK.sub(" ", joined_text(text, pairs))
-    offsets = ";".join([f"{start} {end}" for start, end in pairs])
-    return f"{id}\t{brat_label(entity.label)} {offsets}\t{surface}"
+    surface = joined_text(text, fragments)
+    if not surface.isprintable():  # a line break may be in it
+        fragments = [piece for fragment in fragments for piece in _pieces(fragment, text)]
+        surface = _LINE_BREAK.sub(" ", joined_text(text, fragments))
+    offsets = ";".join([f"{start} {end}" for start, end in fragments])
+    return f"{id}\t{label} {offsets}\t{surface}"
 
 
 def _pieces(fragment: Fragment, text: str) -> Iterator[Fragment]:

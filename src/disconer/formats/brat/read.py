@@ -48,7 +48,7 @@ def _read_lines(lines: list[str], text: str, path: str, entities: dict[str, Enti
             items.append(bound.id)  # an id without its entity: a writer drops it and all that refers to it
         else:
             entities[bound.id] = entity
-            items.append(bound.id if line == text_bound_line(bound.id, entity, text) else line)
+            items.append(bound.id if line == text_bound_line(bound.id, bound.label, entity.fragments, text) else line)
     return items
 
 

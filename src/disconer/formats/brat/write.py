@@ -82,4 +82,4 @@ def _still_says(line: str, entity: Entity, document: Document) -> bool:
 
 
 def _new_line(id: str, entity: Entity, document: Document) -> str:
-    return text_bound_line(id, entity, document.text)
+    return text_bound_line(id, brat_label(entity.label), entity.fragments, document.text)
