@@ -143,6 +143,7 @@ def test_a_changed_text_is_written_as_one_passage(name: str, format: str) -> Non
         {"mentions": {"T1": 3}},
         {"relations": [3]},
         {"collection": 3},
+        {"collection": {"infons": 3}},
     ],
 )
 def test_extras_that_somebody_broke_are_said(tmp_path: Path, name: str, format: str, extras: Any) -> None:

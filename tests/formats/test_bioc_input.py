@@ -165,6 +165,7 @@ def test_json_of_wrong_types(tmp_path: Path, bad: Any) -> None:
         "<document><id>d</id><infon>x</infon></document>",
         "<document><id>d</id><relation><node role='x'/></relation></document>",
         "<document><id>d</id><annotation><location offset='3'/></annotation></document>",
+        f"<document><id>d</id><annotation><location offset='{'9' * 5000}' length='4'/></annotation></document>",
         "<document/>",
     ],
 )

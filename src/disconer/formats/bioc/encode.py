@@ -25,31 +25,32 @@ def encoded(documents: Iterable[Document], ledger: Ledger) -> tuple[BioCCollecti
     """The collection that the first document came from, without documents, and the documents one by one."""
     stream = iter(documents)
     first = next(stream, None)
-    described = {} if first is None else _origin(first)
-    return _collection(described), _documents(first, described, stream, ledger)
+    origin = {} if first is None else _origin(first)
+    rest = stream if first is None else chain([first], stream)
+    return _collection(origin), (_of_collection(document, origin, ledger) for document in rest)
 
 
-def _documents(
-    first: Document | None, described: Mapping[str, Any], rest: Iterator[Document], ledger: Ledger
-) -> Iterator[BioCDocument]:
-    for document in chain([] if first is None else [first], rest):
-        if _origin(document) not in ({}, described):
-            ledger.lost(OTHER_COLLECTIONS)
-        yield to_bioc(document, ledger)
+def _of_collection(document: Document, origin: dict[str, Any], ledger: Ledger) -> BioCDocument:
+    if _origin(document) not in ({}, origin):
+        ledger.lost(OTHER_COLLECTIONS)
+    return to_bioc(document, ledger)
 
 
 def _origin(document: Document) -> dict[str, Any]:
+    """What a document says of the collection that it came from."""
     with carried(document, NAME) as layout:
-        return dict(layout.get("collection", {}))
+        said = dict(layout.get("collection", {}))
+        infons = {"infons": dict(said["infons"])} if "infons" in said else {}
+        return {name: str(said[name]) for name in COLLECTION_FIELDS if name in said} | infons
 
 
-def _collection(described: Mapping[str, Any]) -> BioCCollection:
+def _collection(origin: dict[str, Any]) -> BioCCollection:
     from bioc import BioCCollection
 
     collection = BioCCollection()
     for name in COLLECTION_FIELDS:
-        setattr(collection, name, str(described.get(name, "")))  # the library would put today's date
-    collection.infons = dict(described.get("infons", {}))
+        setattr(collection, name, origin.get(name, ""))  # the library would put today's date
+    collection.infons = origin.get("infons", {})
     return collection
 
 

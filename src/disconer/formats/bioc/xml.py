@@ -31,7 +31,7 @@ _LEAVES = {"id", "infon", "offset", "text"}
 _TAGS = {"document", "passage", "sentence", "annotation", "location", "relation", "node", *_LEAVES}
 _REQUIRED = {"infon": ("key",), "node": ("refid",), "location": ("offset", "length")}
 _DEFAULTS = {"annotation": "id", "node": "role"}  # attributes that the DTD lets be absent, and the library does not
-_WHOLE_NUMBER = re.compile(r"\s*-?[0-9]+\s*")
+_WHOLE_NUMBER = re.compile(r"\s*-?[0-9]{1,18}\s*")
 
 REPEATED_INFONS = "infons repeated under one key"
 OTHER_INFONS = "infons that are not strings, written as such"

@@ -19,24 +19,30 @@ def unchain(denotations: Items, relations: Items) -> tuple[Items, Items, Items]:
     loose = [item for item in denotations if item.get("obj") == FRAGMENT]
     if not loose:
         return denotations, relations, []
-    fragments = {str(item.get("id")): item for item in loose}
-    links: dict[str, list[str]] = {}
+    fragments = {name: item for item in loose if (name := name_of(item)) is not None}
+    links: dict[str | None, list[str]] = {}
     others = []
     for relation in relations:
-        target = str(relation.get("obj"))
+        target = name_of(relation, "obj")
         if relation.get("pred") == CHAINED and target in fragments:
-            links.setdefault(str(relation.get("subj")), []).append(target)
+            links.setdefault(name_of(relation, "subj"), []).append(target)
         else:
             others.append(relation)
+    links.pop(None, None)
     bags: Items = []
     used: set[str] = set()
     for item in denotations:
         if item.get("obj") != FRAGMENT:
-            chain = _reached(str(item.get("id")), links)
+            chain = _reached(name_of(item), links)
             used.update(chain)
-            spans = [span for id in reversed(chain) for span in spans_of(fragments[id])] + spans_of(item)
+            spans = [span for name in reversed(chain) for span in spans_of(fragments[name])] + spans_of(item)
             bags.append(item | {"span": spans} if chain else item)
-    return bags, others, [item for item in loose if str(item.get("id")) not in used]
+    return bags, others, [item for item in loose if name_of(item) not in used]
+
+
+def name_of(item: dict[str, Any], field: str = "id") -> str | None:
+    """The id in a field, which some files have as a number; None if there is none."""
+    return None if item.get(field) is None else str(item[field])
 
 
 def spans_of(item: dict[str, Any]) -> list[Any]:
@@ -45,10 +51,10 @@ def spans_of(item: dict[str, Any]) -> list[Any]:
     return span if isinstance(span, list) else [span]
 
 
-def _reached(id: str, links: dict[str, list[str]]) -> list[str]:
+def _reached(name: str | None, links: dict[str | None, list[str]]) -> list[str]:
     """The fragments that a chain leads to, nearest first; a chain that bites its tail ends there."""
     found: dict[str, None] = {}
-    ahead = list(links.get(id, ()))
+    ahead = list(links.get(name, ()))
     for fragment in ahead:  # which grows as it is gone through
         if fragment not in found:
             found[fragment] = None

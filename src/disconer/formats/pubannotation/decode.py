@@ -8,7 +8,7 @@ from disconer.errors import BadInput, Where, excerpt
 from disconer.formats.build import build_entity
 from disconer.formats.gather import Gathered
 from disconer.formats.jsonfiles import field
-from disconer.formats.pubannotation.chains import spans_of, unchain
+from disconer.formats.pubannotation.chains import name_of, spans_of, unchain
 from disconer.formats.pubannotation.names import NAME, SCORE, SOURCE, prefix_of, source_name
 from disconer.ledger import Ledger
 from disconer.types import Document, Entity
@@ -46,10 +46,10 @@ class _TrackReader:
         denotations, relations, loose = unchain(lists["denotations"], lists["relations"])
         for item in loose:
             problem = "This fragment is in no chain that leads from a denotation with a label"
-            self._ledger.fault(BadInput("bad-syntax", problem, where=self._place(item.get("id"))))
-        scores, attributes = _split_scores(lists["attributes"], {str(item.get("id")) for item in denotations})
+            self._ledger.fault(BadInput("bad-syntax", problem, where=self._place(name_of(item))))
+        scores, attributes = _split_scores(lists["attributes"], {name_of(item) for item in denotations})
         for item in denotations:
-            entity = self._entity(item, prefix, scores.get(str(item.get("id"))))
+            entity = self._entity(item, prefix, scores.get(name_of(item)))
             if entity is not None:
                 self.gathered.add(entity, {name: value for name, value in item.items() if name not in _DENOTATION})
         rest = {name: value for name, value in track.items() if name not in lists}
@@ -66,7 +66,8 @@ class _TrackReader:
         return items
 
     def _entity(self, item: dict[str, Any], prefix: str, score: float | None) -> Entity | None:
-        id = None if item.get("id") is None else f"{prefix}{item['id']}"
+        name = name_of(item)
+        id = None if name is None else f"{prefix}{name}"
         where = self._place(id)
         try:
             label = field(item, "obj", str, where)
@@ -86,19 +87,22 @@ class _TrackReader:
             score=score,
         )
 
-    def _place(self, id: Any) -> Where:
-        return Where(self._where.path, self._where.line, None, self._where.document, None if id is None else str(id))
+    def _place(self, id: str | None) -> Where:
+        return Where(self._where.path, self._where.line, None, self._where.document, id)
 
 
-def _split_scores(attributes: list[dict[str, Any]], ids: set[str]) -> tuple[dict[str, float], list[dict[str, Any]]]:
+def _split_scores(
+    attributes: list[dict[str, Any]], names: set[str | None]
+) -> tuple[dict[str | None, float], list[dict[str, Any]]]:
     """The scores of denotations by id, and the attributes that are none."""
-    scores: dict[str, float] = {}
+    scores: dict[str | None, float] = {}
     others = []
     for attribute in attributes:
-        subject, value = str(attribute.get("subj")), attribute.get("obj")
-        is_number = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-        if attribute.get("pred") == SCORE and is_number and subject in ids and subject not in scores:
-            scores[subject] = float(value)  # type: ignore[arg-type]
+        subject = name_of(attribute, "subj")
+        value: Any = attribute.get("obj")
+        is_score = attribute.get("pred") == SCORE and type(value) in (int, float) and 0 <= value <= 1
+        if is_score and subject is not None and subject in names and subject not in scores:
+            scores[subject] = float(value)
         else:
             others.append(attribute)
     return scores, others
