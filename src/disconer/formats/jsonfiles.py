@@ -83,7 +83,7 @@ def parse_json(text: str, where: Where) -> Any:
         ) from error
 
 
-_TYPES = {str: "a string", int: "a whole number", list: "an array", dict: "an object"}
+TYPE_NAMES = {str: "a string", int: "a whole number", list: "an array", dict: "an object"}
 
 
 def field(record: Any, name: str, kind: type, where: Where, **default: Any) -> Any:
@@ -99,7 +99,7 @@ def field(record: Any, name: str, kind: type, where: Where, **default: Any) -> A
             f"The field {name!r} is {'missing' if value is None else 'of the wrong type'}",
             where=where,
             got=None if value is None else excerpt(value),
-            expected=_TYPES[kind],
+            expected=TYPE_NAMES[kind],
         )
     return value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from disconer.errors import BadInput, Where, excerpt
+from disconer.formats.jsonfiles import TYPE_NAMES
 from disconer.ledger import Ledger
 
 # A field that ends in s holds parts of the kind that it is the plural of.
@@ -24,7 +25,6 @@ _SHAPES: dict[str, dict[str, type]] = {
     "location": {"offset": int, "length": int},
     "node": {"refid": str, "role": str},
 }
-_TYPE_NAMES = {str: "a string", int: "a whole number", list: "an array", dict: "an object"}
 _TAG = "bioctype"  # the name of the kind, which some writers repeat in each part
 
 UNKNOWN_FIELDS = "fields that BioC does not define"
@@ -60,5 +60,5 @@ def _typed(value: Any, expected: type, what: str, where: Where) -> Any:
         f"{what} is {'missing' if value is None else 'of the wrong type'}",
         where=where,
         got=None if value is None else excerpt(value),
-        expected=_TYPE_NAMES[expected],
+        expected=TYPE_NAMES[expected],
     )
