@@ -1,0 +1,1 @@
+"""The network: from words to scores. The only part of disconer that imports torch."""

@@ -1,0 +1,80 @@
+"""From a configuration to a network: the only place where the two meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import nn
+
+from disconer.config import Config, EncoderConfig, GcnConfig, SpanHeadConfig
+from disconer.model.encoders import TransformerWords
+from disconer.model.gcn import Aggcn
+from disconer.model.lstm import BiLstm
+from disconer.model.network import AnyNetwork, Network, Words
+from disconer.model.scorers import FragmentScorer, RelationScorer, WidthEmbedding
+from disconer.model.span_head import Relation, SpanHead
+
+UNLIMITED_WIDTHS = 64  # rows of the width table when spans have no limit: wider ones share the last
+
+
+def build_network(config: Config, labels: Sequence[str], transformer: nn.Module) -> AnyNetwork:
+    """A network on a transformer, its other parts fresh."""
+    if config.encoder.frozen:
+        transformer.requires_grad_(False)
+    words, size = _build_words(config, transformer)
+    return Network(words=words, head=_build_span_head(config.head, labels, word_size=size))
+
+
+def _build_words(config: Config, transformer: nn.Module) -> tuple[Words, int]:
+    encoder = TransformerWords(transformer=transformer, layers=config.encoder.layers, pooling=config.encoder.pooling)
+    lstm = _build_lstm(config.encoder, encoder.size)
+    size = lstm.size if lstm else encoder.size
+    gcn = _build_gcn(config.syntax.gcn, size) if config.syntax.gcn else None
+    words = Words(encoder=encoder, dropout=config.encoder.dropout, lstm=lstm, gcn=gcn)
+    return words, size + (config.syntax.gcn.size if config.syntax.gcn else 0)
+
+
+def _build_lstm(config: EncoderConfig, input_size: int) -> BiLstm | None:
+    if config.lstm is None:
+        return None
+    return BiLstm(input_size=input_size, size=config.lstm.size, layers=config.lstm.layers, dropout=config.lstm.dropout)
+
+
+def _build_gcn(config: GcnConfig, size: int) -> Aggcn:
+    return Aggcn(
+        size=size,
+        output_size=config.size,
+        blocks=config.blocks,
+        heads=config.heads,
+        first_layers=config.first_layers,
+        further_layers=config.further_layers,
+        dropout=config.dropout,
+    )
+
+
+def _build_span_head(config: SpanHeadConfig, labels: Sequence[str], *, word_size: int) -> SpanHead:
+    fragments = FragmentScorer(
+        word_size=word_size,
+        width_size=config.width_size,
+        hidden=config.fragments.hidden,
+        n_classes=len(labels) + 1,
+        dropout=config.fragments.dropout,
+    )
+    relations = RelationScorer(
+        word_size=word_size,
+        width_size=config.width_size,
+        hidden=config.relations.hidden,
+        n_classes=len(Relation),
+        dropout=config.relations.dropout,
+    )
+    return SpanHead(
+        labels=labels,
+        max_width=config.max_width,
+        widths=WidthEmbedding(max_width=config.max_width or UNLIMITED_WIDTHS, size=config.width_size),
+        fragments=fragments,
+        relations=relations if config.relations.enabled else None,
+        overlapping=config.relations.overlapping,
+        several=config.labels == "many",
+        alpha=config.alpha,
+        beta=config.beta,
+    )

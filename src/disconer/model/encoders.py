@@ -1,0 +1,84 @@
+"""Word vectors from a transformer: its layers mixed, its pieces pooled."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from disconer.model.batch import WordBatch
+
+Pooling = Literal["first", "mean", "max"]
+
+
+class LayerMix(nn.Module):
+    """A learned weighted mean of all layers: softmax of one scalar a layer, times one for all."""
+
+    def __init__(self, *, n_layers: int) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(n_layers))
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, layers: tuple[Tensor, ...]) -> Tensor:
+        shares = self.weights.softmax(0)  # (layers,)
+        mixed = torch.zeros_like(layers[0])
+        for share, layer in zip(shares, layers, strict=True):
+            mixed = mixed + share * layer
+        return self.scale * mixed
+
+
+class TransformerWords(nn.Module):
+    """Word vectors from a pretrained transformer.
+
+    transformer: any encoder that `AutoModel` builds.
+    layers: "last", "mix" for a learned mix of all, or n for the mean of the last n.
+    pooling: the vector of a word is that of its first piece, or the mean or maximum over its pieces.
+    """
+
+    def __init__(self, *, transformer: nn.Module, layers: Literal["last", "mix"] | int, pooling: Pooling) -> None:
+        super().__init__()
+        self.transformer = transformer
+        self.layers = layers
+        self.pooling = pooling
+        self.mix = LayerMix(n_layers=_n_layers(transformer)) if layers == "mix" else None
+
+    @property
+    def size(self) -> int:
+        return int(self.transformer.config.hidden_size)  # type: ignore[union-attr, arg-type]
+
+    def forward(self, batch: WordBatch) -> Tensor:
+        """Shape: (B, N, d_h)"""
+        return self._pool(self._pieces(batch), batch)
+
+    def _pieces(self, batch: WordBatch) -> Tensor:
+        output = self.transformer(
+            input_ids=batch.piece_ids,
+            attention_mask=batch.piece_mask,
+            output_hidden_states=self.layers != "last",
+        )
+        if self.layers == "last":
+            vectors: Tensor = output.last_hidden_state  # (B, P, d_h)
+        elif isinstance(self.layers, int):
+            vectors = torch.stack(output.hidden_states[-self.layers :]).mean(0)
+        else:
+            assert self.mix is not None
+            vectors = self.mix(output.hidden_states)
+        return vectors
+
+    def _pool(self, pieces: Tensor, batch: WordBatch) -> Tensor:
+        n_rows, n_words = batch.first_piece.shape
+        index = batch.first_piece.unsqueeze(-1).expand(-1, -1, pieces.shape[-1])
+        first = pieces.gather(1, index)  # (B, N, d_h)
+        if self.pooling == "first":
+            return first
+        # A word without pieces keeps the vector that `first` gave it.
+        words = first.reshape(n_rows * n_words, -1)
+        values = pieces.reshape(-1, pieces.shape[-1])[batch.piece_places]  # (M, d_h)
+        reduce = "mean" if self.pooling == "mean" else "amax"
+        pooled = words.index_reduce(0, batch.word_places, values, reduce, include_self=False)
+        return pooled.view(n_rows, n_words, -1)
+
+
+def _n_layers(transformer: nn.Module) -> int:
+    return int(transformer.config.num_hidden_layers) + 1  # type: ignore[union-attr, arg-type]

@@ -1,0 +1,93 @@
+"""From documents to windows, with or without their gold entities, and from windows to batches."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from disconer.config import DataConfig
+from disconer.model.pieces import PieceTokenizer
+from disconer.model.windows import Window, windows
+from disconer.text import SPLITTERS, TOKENIZERS, segment
+from disconer.text.align import TokenEntity, align
+from disconer.types import Document
+
+POOL = 50  # batches' worth of windows that are sorted by length together, so that batches stay random
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A window and the gold entities of its sentence, by position in the sentence."""
+
+    window: Window
+    entities: list[TokenEntity]
+
+
+class Windower:
+    """Cuts documents into windows, as a model was configured to."""
+
+    def __init__(self, config: DataConfig, tokenizer: PieceTokenizer, max_pieces: int) -> None:
+        self._segment: Callable[[Document], Document] = partial(
+            segment, splitter=SPLITTERS[config.splitter], tokenizer=TOKENIZERS[config.tokenizer]
+        )
+        self._tokenizer = tokenizer
+        self._max_pieces = max_pieces - len(tokenizer.prefix) - len(tokenizer.suffix)
+
+    def segment(self, document: Document) -> Document:
+        return self._segment(document)
+
+    def windows(self, document: Document) -> list[list[Window]]:
+        """The windows of each sentence of a segmented document."""
+        sentences = document.sentences or ()
+        pieces = self._tokenizer(document.text, sentences)
+        return [
+            windows(sentence, own, max_pieces=self._max_pieces) for sentence, own in zip(sentences, pieces, strict=True)
+        ]
+
+    def examples(self, documents: Iterable[Document]) -> Iterator[Example]:
+        """Training examples; entities that the tokens of one sentence cannot express are not among them."""
+        for raw in documents:
+            document = self.segment(raw)
+            aligned, _ = align(document)
+            for own, entities in zip(self.windows(document), aligned, strict=True):
+                for window in own:
+                    yield Example(window, entities)
+
+
+def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+    """Positions grouped so that longest * count <= batch_tokens; neighbours in length share a batch."""
+    batches: list[list[int]] = []
+    batch: list[int] = []
+    for position in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and lengths[position] * (len(batch) + 1) > batch_tokens:
+            batches.append(batch)
+            batch = []
+        batch.append(position)
+    return [*batches, batch] if batch else batches
+
+
+def shuffled_batches(lengths: Sequence[int], batch_tokens: int, seed: int) -> list[list[int]]:
+    """Like `batches_by_length`, but random within pools, and in random order: an epoch's plan."""
+    chance = random.Random(seed)
+    order = list(range(len(lengths)))
+    chance.shuffle(order)
+    plan: list[list[int]] = []
+    for pool in _pools(order, lengths, POOL * batch_tokens):
+        plan += [[pool[i] for i in batch] for batch in batches_by_length([lengths[p] for p in pool], batch_tokens)]
+    chance.shuffle(plan)
+    return plan
+
+
+def _pools(order: list[int], lengths: Sequence[int], size: int) -> Iterator[list[int]]:
+    pool: list[int] = []
+    filled = 0
+    for position in order:
+        pool.append(position)
+        filled += lengths[position]
+        if filled >= size:
+            yield pool
+            pool, filled = [], 0
+    if pool:
+        yield pool

@@ -1,0 +1,25 @@
+"""A BiLSTM over word vectors."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+
+class BiLstm(nn.Module):
+    """Reads the words of each sentence in both directions; padding is never read.
+
+    size: units a direction, so word vectors leave with twice as many.
+    """
+
+    def __init__(self, *, input_size: int, size: int, layers: int, dropout: float) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(input_size, size, num_layers=layers, dropout=dropout, bidirectional=True, batch_first=True)
+        self.size = 2 * size
+
+    def forward(self, words: Tensor, lengths: list[int]) -> Tensor:
+        """Shape: (B, N, d) -> (B, N, 2 * size)"""
+        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
+        output, _ = self.lstm(packed)
+        padded: Tensor = pad_packed_sequence(output, batch_first=True, total_length=words.shape[1])[0]
+        return padded

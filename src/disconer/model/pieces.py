@@ -1,0 +1,61 @@
+"""Words and word pieces: which pieces of the encoder's tokenizer stand for which word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from disconer.types import Sentence
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The word pieces of one sentence, without special pieces.
+
+    ids: of the pieces.
+    first, end: of each word, its pieces [first, end). A word that the tokenizer passes over has none: first == end.
+    """
+
+    ids: Ints
+    first: Ints
+    end: Ints
+
+
+class PieceTokenizer:
+    """A fast Hugging Face tokenizer, seen from our words.
+
+    The sentence is tokenized as the raw text that the encoder was trained on; a word's pieces are those that
+    share a character with it. So the same code is right for word pieces, byte-level BPE and unigram models.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self._backend = tokenizer.backend_tokenizer
+        self._backend.no_truncation()
+        self._backend.no_padding()
+        bare = self._backend.encode("a", add_special_tokens=False).ids
+        whole = self._backend.encode("a", add_special_tokens=True).ids
+        before = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
+        self.prefix: tuple[int, ...] = tuple(whole[:before])
+        self.suffix: tuple[int, ...] = tuple(whole[before + len(bare) :])
+        self.pad_id: int = tokenizer.pad_token_id or 0
+
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
+        """The pieces of sentences of one text."""
+        stretches = [text[sentence.start : sentence.end] for sentence in sentences]
+        encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
+        return [_align(encoding, sentence) for encoding, sentence in zip(encoded, sentences, strict=True)]
+
+
+def _align(encoding: Any, sentence: Sentence) -> Pieces:
+    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+    words = np.array(sentence.tokens, dtype=np.int64).reshape(-1, 2) - sentence.start
+    first = np.searchsorted(offsets[:, 1], words[:, 0], side="right")
+    end = np.searchsorted(offsets[:, 0], words[:, 1], side="left")
+    return Pieces(np.array(encoding.ids, dtype=np.int64), first, np.maximum(first, end))

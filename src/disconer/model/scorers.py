@@ -1,0 +1,126 @@
+"""Scorers of spans and of pairs of spans: the paper's two MLPs, their first layers factorised.
+
+The span vector is [h_start, h_end, width]. A linear layer over it splits exactly into one product a start, one
+an end and one a width, so no tensor of spans x features is ever made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import linear, pad
+
+
+PRIOR = 2.0  # first biases of the fragment scorer: a label starts at odds of e^-4
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Some spans of a batch: span k covers words [start[k], end[k]] of window row[k].  Shape of each: (K,)"""
+
+    row: Tensor
+    start: Tensor
+    end: Tensor
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def __getitem__(self, chosen: Tensor) -> Spans:
+        return Spans(self.row[chosen], self.start[chosen], self.end[chosen])
+
+    @property
+    def width(self) -> Tensor:
+        """Words minus one."""
+        return self.end - self.start
+
+
+def mlp(sizes: Sequence[int], dropout: float) -> nn.Sequential:
+    """Activation and dropout of the layer before, then linear layers in between: sizes[0] -> … -> sizes[-1]."""
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise(sizes):
+        layers += [nn.ReLU(), nn.Dropout(dropout), nn.Linear(inputs, outputs)]
+    return nn.Sequential(*layers)
+
+
+def _expect_none(output: nn.Module) -> None:
+    """Start from the belief that a span is no fragment, as nearly all are none: class 0 high, the others low."""
+    assert isinstance(output, nn.Linear)
+    with torch.no_grad():
+        output.bias.fill_(-PRIOR)
+        output.bias[0] = PRIOR
+
+
+class WidthEmbedding(nn.Module):
+    """A vector for each span width; widths past the table share its last row."""
+
+    def __init__(self, *, max_width: int, size: int) -> None:
+        super().__init__()
+        self.table = nn.Embedding(max_width, size)
+
+    def forward(self, width: Tensor) -> Tensor:
+        vectors: Tensor = self.table(width.clamp(max=self.table.num_embeddings - 1))
+        return vectors
+
+
+class FragmentScorer(nn.Module):
+    """Scores every span up to a width for every class: MLP([h_start, h_end, width])."""
+
+    def __init__(
+        self, *, word_size: int, width_size: int, hidden: Sequence[int], n_classes: int, dropout: float
+    ) -> None:
+        super().__init__()
+        sizes = [*hidden, n_classes]
+        self.parts = [word_size, word_size, width_size]
+        self.first = nn.Linear(sum(self.parts), sizes[0])
+        self.rest = mlp(sizes, dropout)
+        _expect_none(self.rest[-1] if hidden else self.first)
+
+    def forward(self, words: Tensor, widths: Tensor) -> Tensor:
+        """Scores of the spans [i, i + w].
+
+        words:  Shape: (B, N, d).  widths: the vectors of widths 0 to W - 1.  Shape: (W, d_w)
+        Returns:  Shape: (B, N, W, classes); spans past the end of a sentence score something meaningless.
+        """
+        at_start, at_end, at_width = torch.split(self.first.weight, self.parts, dim=1)
+        starts = linear(words, at_start, self.first.bias)  # (B, N, H)
+        ends = linear(words, at_end)  # (B, N, H)
+        n_widths = len(widths)
+        reached = pad(ends, (0, 0, 0, n_widths - 1)).unfold(1, n_widths, 1)  # (B, N, H, W): ends at i + w
+        hidden = starts.unsqueeze(2) + reached.transpose(2, 3) + linear(widths, at_width)  # (B, N, W, H)
+        scores: Tensor = self.rest(hidden)
+        return scores
+
+
+class RelationScorer(nn.Module):
+    """Scores pairs of spans for every relation: MLP([s, s * s', s'])."""
+
+    def __init__(
+        self, *, word_size: int, width_size: int, hidden: Sequence[int], n_classes: int, dropout: float
+    ) -> None:
+        super().__init__()
+        sizes = [*hidden, n_classes]
+        self.size = 2 * word_size + width_size
+        self.first = nn.Linear(3 * self.size, sizes[0])
+        self.rest = mlp(sizes, dropout)
+
+    def forward(self, words: Tensor, widths: Tensor, spans: Spans, pairs: Tensor) -> Tensor:
+        """Scores of pairs of `spans`.
+
+        words:  Shape: (B, N, d).  widths: the vector of each span's width.  Shape: (K, d_w)
+        pairs: positions in `spans`.  Shape: (2, pairs)
+        Returns:  Shape: (pairs, classes)
+        """
+        vectors = torch.cat([words[spans.row, spans.start], words[spans.row, spans.end], widths.to(words)], dim=-1)
+        of_first, of_both, of_second = torch.split(self.first.weight, self.size, dim=1)
+        first, second = pairs
+        hidden = (
+            linear(vectors, of_first, self.first.bias)[first]
+            + linear(vectors, of_second)[second]
+            + linear(vectors[first] * vectors[second], of_both)
+        )  # (pairs, H)
+        scores: Tensor = self.rest(hidden)
+        return scores

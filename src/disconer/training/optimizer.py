@@ -1,0 +1,55 @@
+"""The optimizer of a run: two rates, warm-up and decay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from disconer.config import TrainingConfig
+from disconer.model.network import AnyNetwork
+
+
+def build_optimizer(network: AnyNetwork, config: TrainingConfig) -> torch.optim.AdamW:
+    """AdamW with one rate for the pretrained parameters and one for the rest; no decay on biases and norms."""
+    groups = []
+    for parameters, rate in (
+        (network.encoder_parameters(), config.encoder_rate),
+        (network.other_parameters(), config.head_rate),
+    ):
+        trained = [parameter for parameter in parameters if parameter.requires_grad]
+        groups += [
+            {"params": [p for p in trained if _decays(p)], "lr": rate, "weight_decay": config.weight_decay},
+            {"params": [p for p in trained if not _decays(p)], "lr": rate, "weight_decay": 0.0},
+        ]
+    return torch.optim.AdamW([group for group in groups if group["params"]])
+
+
+def _decays(parameter: nn.Parameter) -> bool:
+    return parameter.ndim > 1
+
+
+def build_schedule(
+    optimizer: torch.optim.Optimizer, config: TrainingConfig, n_steps: int
+) -> torch.optim.lr_scheduler.LambdaLR:
+    """The share of the full rate at each step."""
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, rate_share(config, n_steps))
+
+
+def rate_share(config: TrainingConfig, n_steps: int) -> Callable[[int], float]:
+    """From step (counted from 0) to the share of the full rate: up over the warm-up, then down to zero."""
+    n_rising = max(1, round(config.warmup * n_steps))
+
+    def share(step: int) -> float:
+        if step < n_rising and config.warmup > 0:
+            return (step + 1) / n_rising
+        done = min(1.0, (step - n_rising) / max(1, n_steps - n_rising))
+        if config.schedule == "linear":
+            return 1 - done
+        if config.schedule == "cosine":
+            return 0.5 * (1 + math.cos(math.pi * done))
+        return 1.0
+
+    return share
