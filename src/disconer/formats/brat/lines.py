@@ -48,7 +48,10 @@ def parse_text_bound(line: str) -> TextBound | None:
 def text_bound_line(id: str, label: str, fragments: Sequence[Fragment], text: str) -> str:
     """The T line of an entity, as brat writes it: a mention that crosses a line break has a fragment on each line."""
     surface = joined_text(text, fragments)
-    if not surface.isprintable():  # a line break may be in it
+    if surface.isprintable() and len(fragments) == 1:  # nearly always; reading makes this line for every entity
+        start, end = fragments[0]
+        return f"{id}\t{label} {start} {end}\t{surface}"
+    if _LINE_BREAK.search(surface):
         fragments = [piece for fragment in fragments for piece in _pieces(fragment, text)]
         surface = _LINE_BREAK.sub(" ", joined_text(text, fragments))
     offsets = ";".join([f"{start} {end}" for start, end in fragments])
