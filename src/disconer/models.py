@@ -1,0 +1,81 @@
+"""Trained models by name or path, and the one that is used when none is named. No torch here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from disconer.errors import DisconerError, Where
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+RUN_FOLDERS = ("best", "last")  # where a training run keeps its models
+MODEL_VARIABLE = "DISCONER_MODEL"
+DEMO = Path("models", "demo")
+_MODEL_FILES = [CONFIG, WEIGHTS, "tokenizer*", "README.md"]
+
+
+def user_folder() -> Path:
+    """Where a user's own disconer files belong, as the system has it."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "disconer"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "disconer"
+
+
+def demo_folder() -> Path:
+    """Where `disconer demo` leaves its model."""
+    return user_folder() / DEMO
+
+
+def default_model() -> str:
+    """The model for those who name none: $DISCONER_MODEL, ./models/demo, or the demo model of this user."""
+    if named := os.environ.get(MODEL_VARIABLE):
+        return named
+    for folder in (DEMO, demo_folder()):
+        if _model_within(folder):
+            return str(folder)
+    raise DisconerError(
+        "There is no model to use yet",
+        expected=f"one in {demo_folder()}, or in {DEMO}, or named by --model or ${MODEL_VARIABLE}",
+        fix="`disconer demo` makes a small one in a few minutes; `disconer train` makes your own.",
+    )
+
+
+def find_model(name_or_path: str | os.PathLike[str]) -> Path:
+    """The folder of a model: a folder itself, a training run's best, an installed package, or a name on the Hub."""
+    folder = Path(name_or_path)
+    if folder.exists():
+        return _model_within(folder) or folder
+    from disconer.model.packages import package_folders
+
+    for candidate in package_folders(str(name_or_path)):
+        if found := _model_within(candidate):
+            return found
+    return _from_hub(str(name_or_path))
+
+
+def _model_within(folder: Path) -> Path | None:
+    for candidate in (folder, *(folder / name for name in RUN_FOLDERS)):
+        if (candidate / WEIGHTS).is_file():
+            return candidate
+    return None
+
+
+def _from_hub(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    from disconer.model.hub import why_not_on_hub
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=_MODEL_FILES, local_files_only=True))
+    except (OSError, ValueError):  # not in the cache
+        reason = why_not_on_hub(name)
+    if reason:
+        raise DisconerError(
+            "There is no such model: no folder, no installed package, nothing in the Hugging Face cache, "
+            "and the Hub did not give it",
+            where=Where(name),
+            got=reason,
+            fix="Give the folder that `disconer train` wrote.",
+        )
+    return Path(snapshot_download(name, allow_patterns=_MODEL_FILES))
