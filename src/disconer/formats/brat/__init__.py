@@ -11,6 +11,9 @@ nothing was changed:
 `newline` and `bom` are there only if they are not "\n" and false. A file that is nothing but the T lines of
 the entities, in order, leaves no record. brat has no place for scores and sentences: they are not written.
 
+The text of a T line must be the text at its offsets, but for whitespace and the order of fragments. Two harmless
+kinds of damage are taken and counted (`misfit.excuse`); all else is a fault.
+
 The .a1 and .a2 of the BioNLP shared tasks are read as if they were one .ann.
 """
 
