@@ -133,11 +133,13 @@ def test_an_equivalence_loses_a_member_and_goes_when_one_is_left() -> None:
 
 def test_lines_about_a_skipped_entity_are_counted_as_lost(tmp_path: Path) -> None:
     (tmp_path / "d.txt").write_text("some pain")
-    (tmp_path / "d.ann").write_text("T1\tADR 5 9\tpain\nT2\tADR 5 99\tpain\nR1\tr Arg1:T1 Arg2:T2\n")
+    bad = ["T2\tADR 5 99\tpain", "T3\tADR five 9\tpain"]
+    about = ["R1\tr Arg1:T1 Arg2:T2", "A1\tNegated T3"]
+    (tmp_path / "d.ann").write_text("\n".join(["T1\tADR 5 9\tpain", *bad, *about, ""]))
     ledger = Ledger(skip_bad=True)
     (document,) = read(tmp_path, ledger=ledger)
     assert annotation_text(document, ledger) == "T1\tADR 5 9\tpain\n"
-    assert ledger.losses == {"brat lines about removed entities": 1}
+    assert ledger.losses == {"brat lines about removed entities": 2}
 
 
 def test_references_to_what_never_was_there_stay(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from disconer.errors import BadInput, Where, excerpt
 from disconer.formats.brat.layout import Layout
-from disconer.formats.brat.lines import TEXT_BOUND, TextBound, parse_text_bound, text_bound_line
+from disconer.formats.brat.lines import TEXT_BOUND, TextBound, own_id, parse_text_bound, text_bound_line
 from disconer.formats.build import build_entity, surface_fits
 from disconer.formats.misfit import advice, excuse
 from disconer.formats.source import Member
@@ -33,73 +33,76 @@ def read_document(id: str, text_file: Member, annotation_files: list[Member], le
 
 def _read_lines(lines: list[str], text: str, path: str, entities: dict[str, Entity], ledger: Ledger) -> list[str]:
     """Add the entities of a file's T lines to `entities`, by id; return the lines as a layout has them."""
+    file = _AnnotationFile(lines, text, path, ledger)
     items = []
-    misfits = _Misfits(lines, text)
     for number, line in enumerate(lines, 1):
         if not line.startswith(TEXT_BOUND):
             items.append(line)
             continue
-        bound = parse_text_bound(line)
-        if bound is None or bound.id in entities:
-            ledger.fault(_bad_line(line, Where(path, number)) if bound is None else _repeated(bound.id, path, number))
+        id = own_id(line)
+        if id in entities:
+            ledger.fault(_repeated(Where(path, number, entity=id)))
             continue
-        entity = _read_entity(bound, text, misfits, ledger, path, number)
+        entity = file.entity(line, number)
         if entity is None:
-            items.append(bound.id)  # an id without its entity: a writer drops it and all that refers to it
+            items.append(id)  # an id without its entity: a writer drops it and all that refers to it
         else:
-            entities[bound.id] = entity
-            items.append(bound.id if line == text_bound_line(bound.id, bound.label, entity.fragments, text) else line)
+            entities[id] = entity
+            items.append(id if line == text_bound_line(id, entity.label, entity.fragments, text) else line)
     return items
 
 
-def _read_entity(bound: TextBound, text: str, misfits: _Misfits, ledger: Ledger, path: str, line: int) -> Entity | None:
-    id, label, pairs, surface = bound
-    if surface_fits(pairs, text, surface):
-        return build_entity(label, pairs, text, ledger=ledger, path=path, line=line, id=id)
-    reason = excuse(pairs, text, surface, misfits.labels)
-    if reason:
-        ledger.repaired(reason)
-        return build_entity(label, pairs, text, ledger=ledger, path=path, line=line, id=id)
-    return build_entity(
-        label, pairs, text, ledger=ledger, path=path, line=line, id=id, surface=surface, fix=misfits.advice
-    )
+class _AnnotationFile:
+    """Makes entities of T lines; looks at all of them only when one does not fit the text."""
 
+    def __init__(self, lines: list[str], text: str, path: str, ledger: Ledger) -> None:
+        self._lines, self._text, self._path, self._ledger = lines, text, path, ledger
 
-class _Misfits:
-    """What one has to know of all T lines when one of them does not fit the text."""
-
-    def __init__(self, lines: list[str], text: str) -> None:
-        self._lines, self._text = lines, text
+    def entity(self, line: str, number: int) -> Entity | None:
+        """The entity of a T line, or None if it was skipped as bad."""
+        bound = parse_text_bound(line)
+        if bound is None:
+            self._ledger.fault(_bad_line(line, Where(self._path, number)))
+            return None
+        id, label, pairs, surface = bound
+        text, ledger, path = self._text, self._ledger, self._path
+        if surface_fits(pairs, text, surface):
+            return build_entity(label, pairs, text, ledger=ledger, path=path, line=number, id=id)
+        if reason := excuse(pairs, text, surface, self._labels):
+            ledger.repaired(reason)
+            return build_entity(label, pairs, text, ledger=ledger, path=path, line=number, id=id)
+        return build_entity(
+            label, pairs, text, ledger=ledger, path=path, line=number, id=id, surface=surface, fix=self._advice
+        )
 
     @cached_property
     def _bounds(self) -> list[TextBound]:
         return [bound for bound in map(parse_text_bound, self._lines) if bound is not None]
 
     @cached_property
-    def labels(self) -> set[str]:
+    def _labels(self) -> set[str]:
         return {bound.label for bound in self._bounds}
 
     @cached_property
-    def advice(self) -> str | None:
+    def _advice(self) -> str | None:
         return advice(self._text, [(bound.pairs, bound.surface) for bound in self._bounds])
 
 
 def _bad_line(line: str, where: Where) -> BadInput:
-    tabs = line.count("\t")
     return BadInput(
         "bad-syntax",
         "This T line cannot be read",
         where=where,
         got=excerpt(line),
         expected="'T1<tab>Label start end[;start end…]<tab>text', the offsets whole numbers",
-        fix="Separate the fields by tabs." if tabs < 2 else "Correct the second field.",
+        fix="Separate the fields by tabs." if line.count("\t") < 2 else "Correct the second field.",
     )
 
 
-def _repeated(id: str, path: str, line: int) -> BadInput:
+def _repeated(where: Where) -> BadInput:
     return BadInput(
         "duplicate-id",
         "Two T lines of this file have the same id",
-        where=Where(path, line, entity=id),
+        where=where,
         fix="Give one of them another id, and correct the lines that refer to it.",
     )
