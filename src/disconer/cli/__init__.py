@@ -16,6 +16,7 @@ from disconer.cli.evaluate import evaluate_cli
 from disconer.cli.init import init_cli
 from disconer.cli.prepare import PrepareCommand, prepare_cli
 from disconer.cli.stats import stats_cli
+from disconer.cli.train import train_cli
 from disconer.errors import DisconerError
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app.command("init")(init_cli)
 app.command("prepare", cls=PrepareCommand)(prepare_cli)
 app.command("stats")(stats_cli)
 app.command("check")(check_cli)
+app.command("train")(train_cli)
 app.command("evaluate")(evaluate_cli)
 
 

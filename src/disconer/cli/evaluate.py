@@ -111,7 +111,12 @@ def evaluate_cli(
     report(ledger)
     if as_json:
         print(json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False))
-        return
+    else:
+        show_evaluation(evaluation)
+
+
+def show_evaluation(evaluation: Evaluation) -> None:
+    """Print all tables of an evaluation."""
     from disconer.evaluate.table import tables
 
     for table in tables(evaluation):

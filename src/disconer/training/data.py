@@ -1,15 +1,12 @@
-"""The training data of a run: read, segmented, cut into windows, and accounted for."""
+"""The documents of a run: read, segmented, and checked for what cannot be trained on."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 
 from disconer.config import DataConfig
 from disconer.errors import DisconerError, Where
 from disconer.formats import read
-from disconer.formats.source import Source
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.types import Document
 
@@ -26,22 +23,31 @@ class TrainingData:
     @property
     def unseen_labels(self) -> tuple[str, ...]:
         """Labels that only dev or test have: nothing can find them, so they count as missed."""
-        others = {entity.label for split in (self.dev, self.test or []) for doc in split for entity in doc.entities}
-        return tuple(sorted(others - set(self.labels)))
+        return tuple(sorted((_labels(self.dev) | _labels(self.test or [])) - set(self.labels)))
 
 
 def read_data(config: DataConfig) -> TrainingData:
     """Read all splits; what cannot be trained on is said at once."""
     train = _read_split(config, config.train)
-    labels = tuple(sorted({entity.label for document in train for entity in document.entities}))
+    labels = _labels(train)
     if not labels:
         raise DisconerError(
             "The training data has no entities",
             where=Where(config.train),
             fix="Check the path, and that annotations and texts are in one place (`disconer stats` shows them).",
         )
+    dev = _read_split(config, config.dev)
+    if not labels & _labels(dev):
+        raise DisconerError(
+            "The dev data has no entity of a label that the training data has, so it cannot tell a good epoch from a "
+            "bad one",
+            where=Where(config.dev),
+            got=f"the labels {', '.join(sorted(_labels(dev))) or '(none)'}",
+            expected=f"some of {', '.join(sorted(labels))}",
+            fix="Give annotated dev data of the same kind (`disconer init` splits a folder of data).",
+        )
     test = None if config.test is None else _read_split(config, config.test)
-    return TrainingData(train, _read_split(config, config.dev), test, labels)
+    return TrainingData(train, dev, test, tuple(sorted(labels)))
 
 
 def _read_split(config: DataConfig, path: str) -> list[Document]:
@@ -52,10 +58,5 @@ def _read_split(config: DataConfig, path: str) -> list[Document]:
     return documents
 
 
-def data_hash(path: str) -> str:
-    """A fingerprint of all files of a split, names included."""
-    digest = hashlib.sha256()
-    for member in Source(Path(path)):
-        digest.update(member.name.encode("utf-8", "surrogatepass") + b"\0")
-        digest.update(hashlib.sha256(member.read()).digest())
-    return digest.hexdigest()
+def _labels(documents: list[Document]) -> set[str]:
+    return {entity.label for document in documents for entity in document.entities}

@@ -1,4 +1,4 @@
-"""What a run shows while it goes on: a live line on a terminal, a line an epoch elsewhere."""
+"""What a run shows while it goes on: a live line on a terminal, and a line an epoch."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, SupportsFloat
 
 from disconer.training.data import TrainingData
+from disconer.training.learnable import Learnable
+from disconer.training.state import Progress
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as RichProgress
+    from rich.progress import Progress as Live
     from rich.progress import TaskID
 
     from disconer.training.run import TrainingResult
+
+PAUSE = 0.5  # seconds between two looks at the running loss: each waits for the device
 
 
 class Display:
@@ -22,46 +26,77 @@ class Display:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
-        self._live: RichProgress | None = None
+        self._live: Live | None = None
         self._task: TaskID | None = None
-        self._started = time.perf_counter()
+        self._clock = Clock(0, 0)
+        self._best = ""
+        self._shown = 0.0
 
     def data(self, data: TrainingData) -> None:
         sizes = [("train", data.train), ("dev", data.dev), ("test", data.test)]
-        listed = ", ".join(f"{len(documents)} {name}" for name, documents in sizes if documents is not None)
+        listed = ", ".join(f"{len(documents):,} {name}" for name, documents in sizes if documents is not None)
         self._say(f"documents: {listed}; labels: {', '.join(data.labels)}")
         if data.unseen_labels:
-            self._say(f"warning: only outside the training data, so never found: {', '.join(data.unseen_labels)}")
+            self._say(
+                "warning: only outside the training data, so never found and counted as missed: "
+                + ", ".join(data.unseen_labels)
+            )
+
+    def account(self, account: Learnable) -> None:
+        for line in account.lines():
+            self._say(f"note: {line}")
 
     @contextmanager
-    def running(self, n_epochs: int) -> Iterator[None]:
+    def running(self, n_epochs: int, progress: Progress) -> Iterator[None]:
+        """Around all epochs; those in `progress` were done before."""
+        self._clock = Clock(n_epochs, progress.epoch)
+        self._remember(progress)
+        if progress.epoch:
+            self._say(f"resumed after epoch {progress.epoch}{self._best}")
         if self.quiet or not sys.stderr.isatty():
             yield
             return
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Live
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as self._live:
-            self._task = self._live.add_task("training", total=n_epochs)
+        columns = (BarColumn(), TextColumn("{task.description}"))
+        with Live(*columns, console=Console(stderr=True), transient=True) as self._live:
+            self._task = self._live.add_task("", total=n_epochs, completed=progress.epoch)
             yield
         self._live = None
 
-    def step(self, epoch: int, step: int, n_steps: int) -> None:
-        if self._live is not None and self._task is not None:
-            self._live.update(
-                self._task, completed=epoch - 1 + step / n_steps, description=f"epoch {epoch}, step {step}/{n_steps}"
-            )
+    def step(self, epoch: int, step: int, n_steps: int, loss: SupportsFloat) -> None:
+        """`loss` is looked at only when it is shown."""
+        now = time.perf_counter()
+        if self._live is not None and now - self._shown >= PAUSE:
+            self._shown = now
+            done = epoch - 1 + step / n_steps
+            left = duration(self._clock.left(done))
+            self._draw(done, f"epoch {epoch}, step {step}/{n_steps}, loss {float(loss):.3f}{self._best}, {left} left")
 
-    def epoch(self, record: dict[str, Any], *, best: bool) -> None:
+    def measuring(self, epoch: int) -> None:
+        self._draw(epoch, f"epoch {epoch}, measuring on dev{self._best}")
+
+    def epoch(self, progress: Progress) -> None:
+        record = progress.history[-1]
+        self._remember(progress)
         self._say(
             f"epoch {record['epoch']:>3}  loss {record['loss']:8.3f}  dev F1 {100 * record['dev_f1']:5.2f}  "
-            f"discontinuous {100 * record['dev_f1_discontinuous']:5.2f}  {record['seconds']:5.1f} s"
-            + ("  best" if best else "")
+            f"discontinuous {100 * record['dev_f1_discontinuous']:5.2f}  {record['seconds']:6.1f} s  "
+            f"{duration(self._clock.left(progress.epoch)):>7} left" + ("  best" if progress.is_best else "")
         )
 
     def result(self, result: TrainingResult) -> None:
         self._say(f"best epoch {result.best_epoch}: dev F1 {100 * result.dev.overall.f1:.2f}; model in {result.folder}")
+
+    def _remember(self, progress: Progress) -> None:
+        best = progress.best
+        self._best = f", best dev F1 {100 * best['dev_f1']:.2f} (epoch {best['epoch']})" if best else ""
+
+    def _draw(self, done: float, line: str) -> None:
+        if self._live is not None and self._task is not None:
+            self._live.update(self._task, completed=done, description=line)
 
     def _say(self, line: str) -> None:
         if self.quiet:
@@ -70,3 +105,28 @@ class Display:
             self._live.console.print(line, highlight=False, markup=False)
         else:
             print(line, file=sys.stderr, flush=True)
+
+
+class Clock:
+    """Tells the time that a run will still take at most, from the time that its epochs took so far."""
+
+    def __init__(self, n_epochs: int, n_done: int) -> None:
+        self._n_epochs, self._n_done = n_epochs, n_done
+        self._started = time.perf_counter()
+
+    def left(self, done: float) -> float:
+        """Seconds; `done` counts epochs, parts of them included."""
+        own = max(done - self._n_done, 1e-9)
+        return (time.perf_counter() - self._started) / own * (self._n_epochs - done)
+
+
+def duration(seconds: float) -> str:
+    """A stretch of time in the two units that matter.
+
+    >>> duration(59.7), duration(754), duration(7_500)
+    ('1 min', '13 min', '2 h 05')
+    """
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02}"

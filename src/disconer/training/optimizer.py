@@ -40,10 +40,10 @@ def build_schedule(
 
 def rate_share(config: TrainingConfig, n_steps: int) -> Callable[[int], float]:
     """From step (counted from 0) to the share of the full rate: up over the warm-up, then down to zero."""
-    n_rising = max(1, round(config.warmup * n_steps))
+    n_rising = round(config.warmup * n_steps)
 
     def share(step: int) -> float:
-        if step < n_rising and config.warmup > 0:
+        if step < n_rising:
             return (step + 1) / n_rising
         done = min(1.0, (step - n_rising) / max(1, n_steps - n_rising))
         if config.schedule == "linear":

@@ -2,91 +2,134 @@
 
 from __future__ import annotations
 
-import io
 import json
-from dataclasses import asdict, dataclass
+import os
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
 from disconer.errors import DisconerError, Where
 from disconer.model.checkpoint import Model, replace_file, save_model, save_weights
+from disconer.models import WEIGHTS
+
+BEST, LAST = "best", "last"
+
+
+class Stateful(Protocol):
+    """What moves a run on: optimizer, schedule, gradient scaler."""
+
+    def state_dict(self) -> dict[str, Any]: ...
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> Any: ...
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run has come."""
+    """How far a run has come: a record an epoch, with its number and its F1 on dev."""
 
-    epoch: int = 0
-    best_f1: float = -1.0
-    best_epoch: int = 0
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def epoch(self) -> int:
+        return len(self.history)
+
+    @property
+    def best(self) -> dict[str, Any] | None:
+        """The epoch with the highest F1 on dev, the first of equals."""
+        return max(self.history, key=lambda record: float(record["dev_f1"]), default=None)
+
+    @property
+    def is_best(self) -> bool:
+        """Whether the last epoch is the best one."""
+        return self.best is not None and self.best is self.history[-1]
 
     @property
     def epochs_without_gain(self) -> int:
-        return self.epoch - self.best_epoch
+        return self.epoch - self.best["epoch"] if self.best else 0
 
 
 class RunFolder:
     """The files of a run.
 
-    best/, last/: model folders. last/training.pt: model, optimizer and progress at the end of an epoch, in one
-    file, so that they always belong together. metrics.jsonl: a line an epoch. config.yaml, run.json: what was run.
+    run.json, config.yaml: what was run; the first file to be written, and the second.
+    best/, last/: model folders.
+    training.pt: network, optimizer and progress at the end of an epoch, in one file: they always belong together.
+    metrics.jsonl: a line an epoch. dev.json, test.json: the figures of the best model, when all is done.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.best, self.last = path / "best", path / "last"
-        self._state, self._metrics = self.last / "training.pt", path / "metrics.jsonl"
+        self.best, self.last = path / BEST, path / LAST
+        self.facts, self.config = path / "run.json", path / "config.yaml"
+        self._state, self._metrics = path / "training.pt", path / "metrics.jsonl"
 
     @property
     def can_resume(self) -> bool:
         return self._state.is_file()
 
-    def save_best(self, model: Model) -> None:
-        save_model(model, self.best)
+    def open(self, *, resume: bool) -> bool:
+        """Make the folder, unless something stands there that must not be touched; says if it is a run to resume."""
+        where = Where(str(self.path))
+        if self.path.exists() and not self.path.is_dir():
+            raise DisconerError("A file stands where the run is to go", where=where, fix="Choose another folder.")
+        if self.path.is_dir() and any(self.path.iterdir()):
+            if not self.facts.is_file():
+                raise DisconerError(
+                    "This folder holds other things", where=where, fix="Choose a new or empty folder for the run."
+                )
+            if not resume:
+                raise DisconerError(
+                    "A training run is here already", where=where, fix="Add --resume, or choose another folder."
+                )
+        self.path.mkdir(parents=True, exist_ok=True)
+        return self.can_resume
 
-    def save_last(self, model: Model, optimizer: torch.optim.Optimizer, schedule: Any, progress: Progress) -> None:
-        buffer = io.BytesIO()
+    def save_best(self, model: Model) -> None:
+        _save_model(model, self.best)
+
+    def save_last(self, model: Model, progress: Progress, parts: dict[str, Stateful]) -> None:
+        """Keep the end of an epoch. The state goes last: once it says that an epoch is done, all else is there."""
+        _save_model(model, self.last)
+        replace_file(self._metrics, "".join(f"{json.dumps(record)}\n" for record in progress.history).encode())
         state = {
             "network": model.network.state_dict(),
-            "optimizer": optimizer.state_dict(),
-            "schedule": schedule.state_dict(),
-            "progress": asdict(progress),
+            "history": progress.history,
+            **{name: part.state_dict() for name, part in parts.items()},
         }
-        torch.save(state, buffer)
-        self.last.mkdir(parents=True, exist_ok=True)
-        replace_file(self._state, buffer.getvalue())
-        if (self.last / "config.json").is_file():
-            save_weights(model.network, self.last / "model.safetensors")
-        else:
-            save_model(model, self.last)
+        _save_state(state, self._state)
 
-    def load_last(self, model: Model, optimizer: torch.optim.Optimizer, schedule: Any) -> Progress:
+    def load_last(self, model: Model, parts: dict[str, Stateful]) -> Progress:
         """Put a run back to the end of its last whole epoch."""
         try:
             state = torch.load(self._state, map_location="cpu", weights_only=True)
             model.network.load_state_dict(state["network"])
-            optimizer.load_state_dict(state["optimizer"])
-            schedule.load_state_dict(state["schedule"])
-            progress = Progress(**state["progress"])
+            for name, part in parts.items():
+                part.load_state_dict(state[name])
+            return Progress(state["history"])
         except Exception as error:
             raise DisconerError(
-                "This run cannot be resumed: its state is damaged or of another configuration",
+                "This run cannot be resumed: its state is damaged or was written by another version of disconer",
                 where=Where(str(self._state)),
                 got=str(error).split("\n")[0],
-                fix="Resume with the configuration that it was started with, or start anew in another folder.",
+                fix="Start anew in another folder.",
             ) from error
-        self._forget_after(progress.epoch)
-        return progress
 
-    def log(self, record: dict[str, Any]) -> None:
-        with open(self._metrics, "a", encoding="utf-8") as stream:
-            stream.write(json.dumps(record) + "\n")
 
-    def _forget_after(self, epoch: int) -> None:
-        """Drop the records of epochs that will be run again."""
-        if self._metrics.is_file():
-            lines = [line for line in self._metrics.read_text("utf-8").splitlines() if line.strip()]
-            kept = [line for line in lines if json.loads(line)["epoch"] <= epoch]
-            replace_file(self._metrics, "".join(f"{line}\n" for line in kept).encode())
+def _save_model(model: Model, folder: Path) -> None:
+    """Only the weights change from epoch to epoch; they were written last, so where they are, all is."""
+    if (folder / WEIGHTS).is_file():
+        save_weights(model.network, folder / WEIGHTS)
+    else:
+        save_model(model, folder)
+
+
+def _save_state(state: dict[str, Any], path: Path) -> None:
+    """As `replace_file`, without a copy in memory."""
+    part = path.with_name(f".{path.name}.part")
+    with open(part, "wb") as stream:
+        torch.save(state, stream)
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(part, path)

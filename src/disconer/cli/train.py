@@ -1,0 +1,86 @@
+"""`disconer train`: from annotated documents to a model."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from disconer.errors import DisconerError
+
+if TYPE_CHECKING:
+    from disconer.training import TrainingResult  # loaded when the verb runs: it brings torch
+
+INTERRUPTED = 130  # the exit code that shells give to a command ended by Ctrl-C
+
+
+def train_cli(
+    config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a preset.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the run: models, metrics, configuration.")],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change one setting, such as training.seed=7; repeatable."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in OUT, to the result that it would have had unbroken.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Train a model; the best one on dev is kept in OUT/best, the newest in OUT/last.
+
+    A run may be killed at any moment: the same command with --resume goes on after the last whole epoch.
+
+    On several processors: torchrun --nproc-per-node 4 -m disconer train CONFIG --out OUT.
+    """
+    first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun starts, one speaks for all
+    try:
+        result = _train(config, overrides or [], out, resume=resume)
+    except DisconerError:
+        if first:
+            raise
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        if first:
+            print(f"\nstopped; {_how_to_go_on(out)}", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    if first:
+        _print(result, as_json=as_json)
+
+
+def _train(config: str, overrides: list[str], out: Path, *, resume: bool) -> TrainingResult:
+    from disconer.config import load_config
+
+    settings = load_config(config, overrides)  # before torch is loaded, so that a slip is told at once
+    from accelerate import PartialState
+
+    from disconer.training import train
+
+    result = train(settings, out, resume=resume)
+    PartialState().destroy_process_group()  # processes part when all are done
+    return result
+
+
+def _how_to_go_on(out: Path) -> str:
+    from disconer.training.state import RunFolder
+
+    if RunFolder(out).can_resume:
+        return f"all whole epochs are kept in {out}: the same command with --resume goes on after them."
+    return "nothing was trained yet."
+
+
+def _print(result: TrainingResult, *, as_json: bool) -> None:
+    from disconer.cli.evaluate import show_evaluation
+
+    splits = {"dev": result.dev, "test": result.test}
+    evaluations = {split: evaluation for split, evaluation in splits.items() if evaluation is not None}
+    if as_json:
+        figures = {split: evaluation.to_dict() for split, evaluation in evaluations.items()}
+        print(json.dumps({"model": str(result.folder), "best_epoch": result.best_epoch} | figures, indent=2))
+        return
+    for split, evaluation in evaluations.items():
+        print(f"\n{split}\n")
+        show_evaluation(evaluation)

@@ -1,0 +1,32 @@
+"""Work done ahead: what is needed next is made in the background."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+Job = TypeVar("Job")
+Made = TypeVar("Made")
+
+AHEAD = 4  # batches: enough to bridge an uneven one, few enough not to fill memory
+
+
+def made_ahead(make: Callable[[Job], Made], jobs: Iterable[Job], ahead: int = AHEAD) -> Iterator[Made]:
+    """`make` of each job, in order, by one background thread that is up to `ahead` jobs before its reader.
+
+    What `make` raises is raised here, at its place. When the reader stops early, so does the thread.
+    """
+    waiting: deque[Future[Made]] = deque()
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="made-ahead") as thread:
+        try:
+            for job in jobs:
+                waiting.append(thread.submit(make, job))
+                if len(waiting) > ahead:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

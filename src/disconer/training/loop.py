@@ -1,0 +1,146 @@
+"""The training loop: steps, epochs, and what is kept of them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+
+from disconer.errors import DisconerError
+from disconer.evaluate import Evaluation
+from disconer.model.batch import WordBatch, word_batch
+from disconer.model.checkpoint import Model
+from disconer.model.examples import Example
+from disconer.recognizer import Recognizer
+from disconer.training.ahead import made_ahead
+from disconer.training.display import Display
+from disconer.training.measure import measure
+from disconer.training.optimizer import build_optimizer, build_schedule
+from disconer.training.plan import Batch, Plan, Step
+from disconer.training.state import Progress, RunFolder, Stateful
+from disconer.types import Document
+
+
+class Loop:
+    """Trains a model until it has seen all epochs, or dev F1 has not risen for `patience` of them."""
+
+    def __init__(
+        self,
+        model: Model,
+        examples: Sequence[Example],
+        dev: Sequence[Document],
+        folder: RunFolder,
+        accelerator: Accelerator,
+        display: Display,
+    ) -> None:
+        self.settings = model.config.training
+        self.model, self.examples, self.dev = model, examples, dev
+        self.folder, self.accelerator, self.display = folder, accelerator, display
+        self.plan = Plan(
+            [len(example.window) for example in examples],
+            self.settings,
+            process=accelerator.process_index,
+            n_processes=accelerator.num_processes,
+        )
+        optimizer = build_optimizer(model.network, self.settings)
+        self.schedule = build_schedule(optimizer, self.settings, self.plan.count_steps())
+        self.network, self.optimizer = accelerator.prepare(model.network, optimizer)
+        # Prepared before anything is loaded, so that each number is loaded to where it is needed.
+        self.parts: dict[str, Stateful] = {"optimizer": self.optimizer, "schedule": self.schedule}
+        if accelerator.scaler is not None:
+            self.parts["scaler"] = accelerator.scaler
+        self.progress = Progress()
+
+    def run(self, *, resume: bool) -> Progress:
+        if resume:
+            self.progress = self.folder.load_last(self.model, self.parts)
+        else:
+            self._save()  # a run killed in its first epoch leaves a model, too
+        with self.display.running(self.settings.epochs, self.progress):
+            while not self._finished:
+                self._epoch(self.progress.epoch + 1)
+        return self.progress
+
+    @property
+    def _finished(self) -> bool:
+        stale = self.progress.epochs_without_gain >= self.settings.patience
+        return self.progress.epoch >= self.settings.epochs or stale
+
+    def _epoch(self, epoch: int) -> None:
+        started = time.perf_counter()
+        loss = self._train(epoch)
+        trained = time.perf_counter()
+        self.display.measuring(epoch)
+        recognizer = Recognizer(self.model, device=self.accelerator.device)
+        evaluation = measure(recognizer, self.dev, self.accelerator)
+        rate = self.schedule.get_last_lr()[-1]
+        seconds = {"train_seconds": trained - started, "seconds": time.perf_counter() - started}
+        self.progress.history.append(_record(epoch, loss, evaluation) | {"rate": rate} | seconds)
+        self._save()
+        self.display.epoch(self.progress)
+
+    def _save(self) -> None:
+        if self.accelerator.is_main_process:
+            if self.progress.is_best:
+                self.folder.save_best(self.model)
+            self.folder.save_last(self.model, self.progress, self.parts)
+
+    def _train(self, epoch: int) -> float:
+        """One pass over the data; gives the mean loss an example."""
+        self.network.train()
+        steps = self.plan.steps(epoch)
+        tensors = made_ahead(self._tensors, [batch for step in steps for batch in step])
+        total = torch.zeros((), device=self.accelerator.device)
+        n_seen = 0
+        for number, step in enumerate(steps, 1):
+            total += self._step(step, tensors)
+            n_seen += sum(len(batch.examples) for batch in step if batch.weight)
+            self.display.step(epoch, number, len(steps), total / max(1, n_seen))
+        loss: float = self.accelerator.reduce(total, reduction="sum").item() / len(self.examples)
+        if not math.isfinite(loss):
+            raise DisconerError(
+                f"The loss is no number any more in epoch {epoch}: the training has gone astray",
+                fix="Start anew with lower rates (training.encoder_rate, training.head_rate), or in training.precision fp32.",
+            )
+        return loss
+
+    def _step(self, step: Step, tensors: Iterator[tuple[WordBatch, Any]]) -> torch.Tensor:
+        """One step of the optimizer; gives the summed loss of this process's batches."""
+        summed = torch.zeros((), device=self.accelerator.device)
+        for number, batch in enumerate(step, 1):
+            # Only the last backward pass waits for the other processes, to average all gradients at once.
+            with nullcontext() if number == len(step) else self.accelerator.no_sync(self.network):
+                torch.manual_seed(batch.seed)
+                loss: torch.Tensor = self.network(*next(tensors))
+                self.accelerator.backward(loss * batch.weight)
+            summed += loss.detach() * bool(batch.weight)
+        self.accelerator.clip_grad_norm_(self.network.parameters(), self.settings.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        if not self.optimizer.step_was_skipped:  # fp16 skips steps until its scale fits
+            self.schedule.step()
+        return summed
+
+    def _tensors(self, batch: Batch) -> tuple[WordBatch, Any]:
+        """What the network reads. Runs in the background, the way to the device included."""
+        examples = [self.examples[number] for number in batch.examples]
+        windows = [example.window for example in examples]
+        targets = self.model.network.head.targets(windows, [example.entities for example in examples])
+        device = self.accelerator.device
+        return word_batch(windows, self.model.tokenizer).to(device), targets.to(device)
+
+
+def _record(epoch: int, loss: float, evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        "epoch": epoch,
+        "loss": loss,
+        "dev_precision": evaluation.overall.precision,
+        "dev_recall": evaluation.overall.recall,
+        "dev_f1": evaluation.overall.f1,
+        "dev_f1_discontinuous": evaluation.discontinuous.f1,
+    }

@@ -1,0 +1,65 @@
+"""The plan of a run: which examples make up which step, and which process takes which of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from disconer.config import TrainingConfig
+from disconer.model.examples import shuffled_batches
+
+EPOCH_SEEDS = 100_003  # keeps the seeds of one run's epochs apart from those of another's
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Examples that go through the network together.
+
+    seed: of all that is random in it. It depends on nothing but the batch's place in the plan, so that dropout is
+        the same whichever process takes the batch, and in a resumed run the same as in an unbroken one.
+    weight: factor of its summed loss, such that gradients averaged over processes are those of the mean loss an
+        example. 0 for a batch that a process without one of its own takes to keep step with the others.
+    """
+
+    examples: list[int]
+    seed: int
+    weight: float
+
+
+Step = list[Batch]  # one process's share of the batches between two steps of the optimizer
+
+
+class Plan:
+    """The steps of each epoch, as one process sees them."""
+
+    def __init__(self, lengths: Sequence[int], settings: TrainingConfig, *, process: int = 0, n_processes: int = 1):
+        self._lengths, self._settings = lengths, settings
+        self._process, self._n_processes = process, n_processes
+        self._batches_a_step = settings.accumulate * n_processes
+
+    def steps(self, epoch: int) -> list[Step]:
+        """All steps of an epoch, counted from 1."""
+        batches = self._batches(epoch)
+        seeds = np.random.SeedSequence((self._settings.seed, epoch)).generate_state(len(batches), np.uint64).tolist()
+        numbers = range(len(batches))
+        size = self._batches_a_step
+        groups = [numbers[first : first + size] for first in range(0, len(batches), size)]
+        return [self._step(group, batches, seeds) for group in groups]
+
+    def count_steps(self) -> int:
+        """Steps of all epochs."""
+        epochs = range(1, self._settings.epochs + 1)
+        return sum(-(-len(self._batches(epoch)) // self._batches_a_step) for epoch in epochs)
+
+    def _batches(self, epoch: int) -> list[list[int]]:
+        seed = self._settings.seed * EPOCH_SEEDS + epoch
+        return shuffled_batches(self._lengths, self._settings.batch_tokens, seed)
+
+    def _step(self, group: range, batches: list[list[int]], seeds: list[int]) -> Step:
+        own = group[self._process :: self._n_processes]
+        weight = self._n_processes / sum(len(batches[number]) for number in group)
+        if not own:
+            return [Batch(batches[group[0]], seeds[group[0]], 0.0)]
+        return [Batch(batches[number], seeds[number], weight) for number in own]

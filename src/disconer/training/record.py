@@ -1,0 +1,95 @@
+"""What was run: configuration, versions, data. Left beside the model, and held against what is to be resumed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from disconer import __version__
+from disconer.config import Config, DataConfig, dump_config, load_config
+from disconer.errors import DisconerError, Where
+from disconer.formats.source import Source
+from disconer.model.checkpoint import replace_file
+from disconer.training.state import RunFolder
+
+PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "safetensors")
+SPLITS = ("train", "dev", "test")
+
+
+def run_facts(config: Config, n_processes: int) -> dict[str, Any]:
+    """Versions, fingerprints of the data, and how many processes share each step."""
+    return {
+        "disconer": __version__,
+        "python": platform.python_version(),
+        **_versions(),
+        "processes": n_processes,
+        "data": _hashes(config.data),
+    }
+
+
+def write_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) -> None:
+    replace_file(folder.facts, json.dumps(facts, indent=2).encode())
+    replace_file(folder.config, dump_config(config).encode())
+
+
+def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) -> None:
+    """Refuse to resume what would not continue to the same result."""
+    then = _flat(load_config(folder.config).to_dict()) | _lasting(json.loads(folder.facts.read_text("utf-8")))
+    now = _flat(config.to_dict()) | _lasting(facts)
+    paths = {f"data.{split}" for split in SPLITS}  # data may move, as long as it stays the same
+    changed = [key for key in sorted(then.keys() | now.keys()) if then.get(key) != now.get(key) and key not in paths]
+    if changed:
+        raise DisconerError(
+            "This run was started with something else than it is to be resumed with",
+            where=Where(str(folder.path)),
+            got="; ".join(f"{key} {now.get(key)}, not {then.get(key)}" for key in changed),
+            fix="Resume with what it was started with (its config.yaml), or start anew in another folder.",
+        )
+
+
+def _lasting(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts that decide the result. Of fingerprints, the beginning tells enough."""
+    content = {f"content of data.{split}": str(digest)[:8] for split, digest in facts["data"].items()}
+    return {"processes": facts["processes"], **content}
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested sections as dotted keys."""
+    return dict(_leaves(values, prefix))
+
+
+def _leaves(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _hashes(config: DataConfig) -> dict[str, str]:
+    paths = {split: getattr(config, split) for split in SPLITS}
+    return {split: data_hash(path) for split, path in paths.items() if path}
+
+
+def data_hash(path: str) -> str:
+    """A fingerprint of all files of a split, names included."""
+    digest = hashlib.sha256()
+    for member in Source(Path(path)):
+        digest.update(member.name.encode("utf-8", "surrogatepass") + b"\0")
+        digest.update(hashlib.sha256(member.read()).digest())
+    return digest.hexdigest()
