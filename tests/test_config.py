@@ -221,7 +221,7 @@ def test_every_knob_is_described_and_its_choices_named() -> None:
 
 
 def test_the_template_shows_sections_that_are_switched_off() -> None:
-    text = commented_yaml(Config(data=DataConfig(train="a", dev="b")))
+    text = commented_yaml(Config(data=DataConfig(train="a", dev="b"), encoder=EncoderConfig(lstm=None)))
     assert "  # lstm:\n  #   size: 200    " in text
     assert "  # gcn:\n  #   blocks: 2    " in text
 

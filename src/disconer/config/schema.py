@@ -62,12 +62,14 @@ class EncoderConfig(Section):
     layers: Literal["last", "mix"] | Count = Field(
         default="last", description="Layers used: last, mix (learned, of all), or a number (mean of so many last ones)."
     )
-    dropout: Share = Field(default=0.2, description="Share of a word vector's numbers dropped in training.")
+    dropout: Share = Field(default=0.4, description="Share of a word vector's numbers dropped in training.")
     max_pieces: Annotated[int, Field(ge=16)] | None = Field(
         default=None, description="Pieces a window; longer sentences take several. null: the encoder's own limit."
     )
     frozen: bool = Field(default=False, description="Keep the encoder as it is and train only what stands on it.")
-    lstm: LstmConfig | None = Field(default=None, description="A bidirectional LSTM over the word vectors; null: none.")
+    lstm: LstmConfig | None = Field(
+        default=LstmConfig(), description="A bidirectional LSTM over the word vectors; null: none."
+    )
 
 
 class GcnConfig(Section):
@@ -105,7 +107,7 @@ class ScorerConfig(Section):
     """The network that tells whether a span is a fragment, and of what."""
 
     hidden: Sizes = Field(default=(150,), description="Units of each hidden layer, first to last; []: none.")
-    dropout: Share = Field(default=0.2, description="Share of hidden units dropped in training.")
+    dropout: Share = Field(default=0.4, description="Share of hidden units dropped in training.")
 
 
 class RelationConfig(Section):
@@ -116,7 +118,7 @@ class RelationConfig(Section):
         default=True, description="Learn also which fragments share text, as a further training signal."
     )
     hidden: Sizes = Field(default=(150,), description="Units of each hidden layer, first to last; []: none.")
-    dropout: Share = Field(default=0.2, description="Share of hidden units dropped in training.")
+    dropout: Share = Field(default=0.4, description="Share of hidden units dropped in training.")
 
 
 class SpanHeadConfig(Section):
@@ -149,7 +151,7 @@ class TrainingConfig(Section):
     seed: Annotated[int, Field(ge=0, lt=2**32)] = Field(
         default=1, description="Start of all random numbers: the same seed gives the same model."
     )
-    epochs: Count = Field(default=30, description="Passes over the training data at most.")
+    epochs: Count = Field(default=20, description="Passes over the training data at most.")
     patience: Count = Field(default=15, description="Stop after so many epochs without a better F1 on dev.")
     batch_tokens: Count = Field(default=1024, description="Words a batch, padding counted.")
     accumulate: Count = Field(default=1, description="Batches a step of the optimizer.")
