@@ -129,16 +129,23 @@ def write(
 
 
 def format_for(path: Path) -> Format:
-    """The format that a path to be written asks for by its suffix; a path without one is a brat folder."""
-    suffix = path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix
-    for name in NAMES:
-        format = format_named(name)
-        if format.write and (suffix.lower() in format.suffixes or (not suffix and format.writes_folder)):
-            return format
+    """The format that a path to be written asks for by its suffix; a path without one is a brat folder.
+
+    A suffix that several formats share asks for the one that is called after it (.jsonl), or for none (.json).
+    """
+    suffix = (path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix).lower()
+    if not suffix:
+        return format_named("brat")
+    if suffix[1:] in NAMES:
+        return format_named(suffix[1:])
+    candidates = [format for name in NAMES if suffix in (format := format_named(name)).suffixes]
+    if len(candidates) == 1 and not candidates[0].writes_folder:
+        return candidates[0]
+    writable = [format.name for format in candidates or map(format_named, NAMES) if format.write]
     raise DisconerError(
         "The name does not say which format to write",
         where=Where(str(path)),
-        fix=f"Name it with --to: {', '.join(NAMES)}.",
+        fix=f"Name it with --to: {', '.join(writable)}.",
     )
 
 

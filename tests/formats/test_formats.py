@@ -1,0 +1,68 @@
+"""Which format a name or a content stands for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from disconer import DisconerError, Document, read, write
+from disconer.formats import NAMES, format_for, format_named
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("a.jsonl", "jsonl"),
+        ("a.JSONL.gz", "jsonl"),
+        ("a.xml", "bioc-xml"),
+        ("a.conllu", "conllu"),
+        ("a.inline", "inline"),
+        ("a.bioes", "bioes"),
+        ("folder", "brat"),
+    ],
+)
+def test_a_suffix_that_only_one_format_can_mean_is_enough(name: str, format: str) -> None:
+    assert format_for(Path(name)).name == format
+
+
+@pytest.mark.parametrize(("name", "offered"), [("a.json", "w2ner"), ("a.txt", "inline"), ("a.nix", "brat")])
+def test_a_suffix_that_does_not_tell_gets_the_choice(name: str, offered: str) -> None:
+    with pytest.raises(DisconerError, match=rf"--to: .*{offered}"):
+        format_for(Path(name))
+
+
+def test_every_format_is_found_by_its_name() -> None:
+    assert [format_named(name).name for name in NAMES] == list(NAMES)
+    with pytest.raises(DisconerError, match="brat"):
+        format_named("barat")
+
+
+WRITABLE = [name for name in NAMES if format_named(name).write]
+
+
+@pytest.mark.parametrize("name", WRITABLE)
+def test_what_a_format_writes_is_recognised_as_it(name: str, tmp_path: Path) -> None:
+    format = format_named(name)
+    path = tmp_path / ("out" if format.writes_folder else f"out{format.suffixes[0]}")
+    write([Document("d1", "some pain here"), Document("d2", "no more")], path, name)
+    documents = list(read(path))
+    expected = list(read(path, name))
+    assert documents == expected
+    assert len(documents) == 2
+
+
+def test_a_format_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    with pytest.raises(DisconerError, match="can be read, not written"):
+        write([], tmp_path / "a.conllu", "conllu")
+
+
+def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:
+    def documents():  # type: ignore[no-untyped-def]
+        yield Document("d1", "text")
+        raise DisconerError("broken on the way")
+
+    for name in WRITABLE:
+        with pytest.raises(DisconerError, match="broken on the way"):
+            write(documents(), tmp_path / name, name)
+    assert list(tmp_path.iterdir()) == []
