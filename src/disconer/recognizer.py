@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
 import torch
 
-from disconer.errors import DisconerError, Where
 from disconer.model.batch import word_batch
 from disconer.model.checkpoint import Model, load_model, save_model
 from disconer.model.examples import Windower, batches_by_length
 from disconer.model.head import Found
-from disconer.model.windows import Window
+from disconer.model.windows import MAX_WORDS, Window
+from disconer.models import find_model
 from disconer.text.align import to_fragments
 from disconer.types import Document, Entity
 
-BATCH_TOKENS = 2048  # words a batch, padding counted: bounds the memory of prediction whatever the text
-DOCUMENTS_AHEAD = 64  # documents that are sorted by sentence length together
-RUN_FOLDERS = ("best", "last")  # where a training run keeps its models
+# These bound the memory of prediction, whatever the text.
+BATCH_PIECES = 2048  # of a batch, padding counted
+BATCH_SPANS = 2**18
+DOCUMENTS_AHEAD = 64  # documents whose sentences are sorted by length together
+CHARACTERS_AHEAD = 200_000  # of these documents, if they are long
 
 
 class Recognizer:
@@ -35,24 +36,14 @@ class Recognizer:
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._network = model.network.to(self.device)
         self._windower = Windower(model.config.data, model.tokenizer, model.max_pieces)
+        self._batch_size = min(BATCH_PIECES, BATCH_SPANS // (model.config.head.max_width or MAX_WORDS))
 
     @classmethod
     def from_pretrained(
         cls, name_or_path: str | os.PathLike[str], *, device: str | torch.device | None = None
     ) -> Recognizer:
-        """Load a model folder, or the best model of a training run's folder."""
-        folder = Path(name_or_path)
-        if not folder.exists():
-            raise DisconerError(
-                "There is no such model",
-                where=Where(str(name_or_path)),
-                fix="Give the folder that `disconer train` wrote.",
-            )
-        for name in RUN_FOLDERS:
-            if (folder / name / "model.safetensors").is_file():
-                folder = folder / name
-                break
-        return cls(load_model(folder), device=device)
+        """Load a model: its folder, the folder of a training run (then its best), a package, or a name on the Hub."""
+        return cls(load_model(find_model(name_or_path)), device=device)
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a folder that `from_pretrained` reads."""
@@ -67,15 +58,19 @@ class Recognizer:
         return next(self.pipe([text]))
 
     def pipe(self, texts: Iterable[str], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
-        """The entities of many texts, streaming, in their order; `batch_size` texts are looked at together."""
-        documents = (Document(f"text-{number}", text) for number, text in enumerate(texts, 1))
-        return self.annotate(documents, batch_size=batch_size)
+        """The entities of many texts, streaming, in their order; up to `batch_size` texts are looked at together."""
+        if isinstance(texts, str):
+            raise TypeError("pipe takes many texts; for a single one call the recogniser itself")
+        return self.annotate(_as_documents(texts), batch_size=batch_size)
 
     def annotate(self, documents: Iterable[Document], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
-        """Documents with the entities that the model finds in place of their own; all else is kept."""
-        stream = iter(documents)
-        while chunk := list(islice(stream, batch_size)):
-            yield from self._annotate(chunk)
+        """Documents with the entities that the model finds in place of their own; all else is kept.
+
+        Those that have no sentences yet get them.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        return (found for chunk in _chunks(documents, batch_size) for found in self._annotate(chunk))
 
     def _annotate(self, documents: list[Document]) -> Iterator[Document]:
         segmented = [self._windower.segment(document) for document in documents]
@@ -86,8 +81,8 @@ class Recognizer:
                 owners += [number] * len(own)
                 windows += own
         found: list[list[Entity]] = [[] for _ in documents]
-        for number, window, own_found in zip(owners, windows, self._find(windows), strict=True):
-            found[number] += [_entity(entity, window) for entity in own_found]
+        for number, window, in_window in zip(owners, windows, self._find(windows), strict=True):
+            found[number] += [_entity(entity, window) for entity in in_window if window.owns(entity.ranges[0][0])]
         for document, entities in zip(segmented, found, strict=True):
             numbered = [
                 Entity(entity.label, entity.fragments, f"T{number}", entity.score)
@@ -98,12 +93,35 @@ class Recognizer:
     def _find(self, windows: list[Window]) -> list[list[Found]]:
         """The entities of each window, whatever the order in which batches take them."""
         found: list[list[Found]] = [[] for _ in windows]
-        self._network.eval()
-        for batch in batches_by_length([len(window) for window in windows], BATCH_TOKENS):
+        if self._network.training:
+            self._network.eval()
+        sizes = [max(len(window), len(window.pieces.ids)) for window in windows]
+        for batch in batches_by_length(sizes, self._batch_size):
             words = word_batch([windows[position] for position in batch], self.model.tokenizer).to(self.device)
             for position, entities in zip(batch, self._network.find(words), strict=True):
                 found[position] = entities
         return found
+
+
+def _as_documents(texts: Iterable[str]) -> Iterator[Document]:
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise TypeError(f"a recogniser reads texts (str), got {type(text).__name__}")
+        yield Document(f"text-{number}", text)
+
+
+def _chunks(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:
+    """Documents to be looked at together: at most so many, and not much text."""
+    chunk: list[Document] = []
+    n_characters = 0
+    for document in documents:
+        chunk.append(document)
+        n_characters += len(document.text)
+        if len(chunk) == most or n_characters >= CHARACTERS_AHEAD:
+            yield chunk
+            chunk, n_characters = [], 0
+    if chunk:
+        yield chunk
 
 
 def _entity(found: Found, window: Window) -> Entity:
@@ -111,5 +129,5 @@ def _entity(found: Found, window: Window) -> Entity:
     return Entity(found.label, to_fragments(ranges, window.sentence), score=found.score)
 
 
-def _position(entity: Entity) -> tuple[int, int, str]:
-    return entity.start, entity.end, entity.label
+def _position(entity: Entity) -> tuple[object, ...]:
+    return entity.start, entity.end, entity.label, entity.fragments

@@ -25,7 +25,7 @@ class WordBatch:
     piece_places, word_places: pieces and the words that they belong to, as places in the flattened
         (B, P) and (B, N).  Shape: (M,)
     word_mask:  Shape: (B, N)
-    own_mask: the words whose spans are read from this window.  Shape: (B, N)
+    own_mask: the words whose spans are learnt from this window.  Shape: (B, N)
     heads: -1 for a root.  Shape: (B, N)
     parsed: whether the window has heads at all.  Shape: (B,)
     lengths: words of each window; a plain list, so that reading it never waits for the device.
@@ -55,7 +55,7 @@ def word_batch(windows: Sequence[Window], tokenizer: PieceTokenizer) -> WordBatc
     """Pad windows to one size."""
     before, around = len(tokenizer.prefix), len(tokenizer.prefix) + len(tokenizer.suffix)
     n_rows, n_words = len(windows), max(map(len, windows))
-    n_pieces = max(len(window.pieces.ids) for window in windows) + around
+    n_pieces = max(1, max(len(window.pieces.ids) for window in windows) + around)
     piece_ids = np.full((n_rows, n_pieces), tokenizer.pad_id, dtype=np.int64)
     lengths = np.array([len(window) for window in windows])
     row_pieces = np.array([len(window.pieces.ids) + around for window in windows])

@@ -1,10 +1,12 @@
-"""Models on disk: config.json, model.safetensors, tokenizer files. No pickle; loading runs no code."""
+"""Models on disk: config.json, model.safetensors, tokenizer files, a model card. No pickle; loading runs no code."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +14,34 @@ import torch
 from torch import nn
 
 from disconer import __version__
-from disconer.config import Config
-from disconer.errors import DisconerError, Where
+from disconer.config import Config, config_from_dict
+from disconer.errors import DisconerError, Where, excerpt
 from disconer.model.build import build_network
+from disconer.model.card import Figures, model_card
+from disconer.model.hub import first_line, quiet
 from disconer.model.network import AnyNetwork
 from disconer.model.pieces import PieceTokenizer
 from disconer.model.resolve import max_pieces, without_pooler
+from disconer.models import CONFIG, WEIGHTS
 
 FORMAT_VERSION = 1  # of the folder's layout; raised when older code could not read it
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
+CARD = "README.md"
+TOKENIZER = "tokenizer.json"
+PARTS = {"disconer": str, "labels": list, "figures": dict, "config": dict, "encoder": dict}  # of config.json
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A network with what is needed to run it."""
+    """A network with what is needed to run it.
+
+    figures: what was measured of it, by split; see `card.Figures`.
+    """
 
     network: AnyNetwork
     tokenizer: PieceTokenizer
     config: Config
     labels: tuple[str, ...]
+    figures: Figures = field(default_factory=dict)
 
     @property
     def transformer(self) -> nn.Module:
@@ -43,18 +54,49 @@ class Model:
 
 
 def save_model(model: Model, folder: Path) -> None:
-    """Write a model folder. The weights come last and appear at once: a folder that loads is always whole."""
+    """Write a model folder. The weights come last and each file appears at once: what loads is always whole."""
     folder.mkdir(parents=True, exist_ok=True)
+    encoder = model.transformer.config.to_dict()  # type: ignore[union-attr, operator]
+    encoder.pop("_name_or_path", None)  # a place on the machine that trained it
     description = {
         "disconer": __version__,
         "format": FORMAT_VERSION,
         "labels": list(model.labels),
+        "figures": dict(model.figures),
         "config": model.config.to_dict(),
-        "encoder": model.transformer.config.to_dict(),  # type: ignore[union-attr, operator]
+        "encoder": encoder,
     }
-    replace_file(folder / CONFIG, json.dumps(description, indent=2, ensure_ascii=False).encode())
-    model.tokenizer.tokenizer.save_pretrained(folder)
+    _write_description(folder, description)
+    _save_tokenizer(model.tokenizer, folder)
     save_weights(model.network, folder / WEIGHTS)
+
+
+def record_figures(folder: Path, figures: Figures) -> None:
+    """Add what was measured of a saved model to its description and card, by split, as `Evaluation.to_dict` has it."""
+    description = _read_description(folder)
+    chosen = {
+        split: {name: measured[name] for name in ("documents", "overall", "kinds")}
+        for split, measured in figures.items()
+    }
+    _write_description(folder, description | {"figures": description["figures"] | chosen})
+
+
+def _write_description(folder: Path, description: Mapping[str, Any]) -> None:
+    card = model_card(
+        labels=description["labels"],
+        config=config_from_dict(description["config"]),
+        version=description["disconer"],
+        figures=description["figures"],
+    )
+    replace_file(folder / CARD, card.encode())
+    replace_file(folder / CONFIG, json.dumps(description, indent=2, ensure_ascii=False).encode())
+
+
+def _save_tokenizer(tokenizer: PieceTokenizer, folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as staging:
+        tokenizer.tokenizer.save_pretrained(staging)
+        for path in Path(staging).iterdir():
+            replace_file(folder / path.name, path.read_bytes())
 
 
 def save_weights(network: nn.Module, path: Path) -> None:
@@ -76,35 +118,40 @@ def replace_file(path: Path, data: bytes) -> None:
 
 def load_model(folder: Path) -> Model:
     """Read a model folder."""
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
     description = _read_description(folder)
     labels = tuple(description["labels"])
-    config = Config.model_validate(description["config"])
-    encoder_config = dict(description["encoder"])
-    encoder = AutoConfig.for_model(encoder_config.pop("model_type"), **encoder_config)
-    transformer = AutoModel.from_config(encoder, dtype=torch.float32)  # type: ignore[no-untyped-call]
-    network = build_network(config, labels, without_pooler(transformer))
-    _load_weights(network, folder / WEIGHTS)
-    tokenizer = PieceTokenizer(AutoTokenizer.from_pretrained(folder, use_fast=True, local_files_only=True))
+    config = config_from_dict(description["config"], str(folder / CONFIG))
+    with quiet():
+        network = build_network(config, labels, _build_encoder(description["encoder"], folder / CONFIG))
+        _load_weights(network, folder / WEIGHTS)
+        tokenizer = _load_tokenizer(folder)
     network.eval()
-    return Model(network, tokenizer, config, labels)
+    return Model(network, tokenizer, config, labels, description["figures"])
 
 
 def _read_description(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG
     where = Where(str(path))
     try:
-        description = json.loads(path.read_text("utf-8"))
-        version = description["format"]
-        missing = {"labels", "config", "encoder"} - description.keys()
-    except FileNotFoundError as error:
-        raise DisconerError("There is no model here", where=Where(str(folder)), expected=f"a {CONFIG}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        description = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise DisconerError(
-            "This is not a disconer model's configuration", where=where, got=repr(error), fix="Copy the model again."
+            "There is no model here",
+            where=Where(str(folder)),
+            expected=f"a folder with {CONFIG} and {WEIGHTS}",
+            fix="Give the folder that `disconer train` wrote.",
         ) from error
-    if version != FORMAT_VERSION or missing:
+    except (ValueError, RecursionError) as error:
+        raise DisconerError(
+            "The configuration of this model is damaged",
+            where=where,
+            got=first_line(error),
+            fix="Copy the model again.",
+        ) from error
+    if not isinstance(description, dict) or "format" not in description:
+        raise _foreign(description, where)
+    version = description["format"]
+    if version != FORMAT_VERSION:
         raise DisconerError(
             "This model was written by another version of disconer",
             where=where,
@@ -112,7 +159,52 @@ def _read_description(folder: Path) -> dict[str, Any]:
             expected=f"format {FORMAT_VERSION}, which disconer {__version__} reads",
             fix="Install the version that wrote it, or train the model again.",
         )
-    return dict(description)
+    description = {"figures": {}} | description
+    _check_parts(description, where)
+    return description
+
+
+def _foreign(description: object, where: Where) -> DisconerError:
+    kind = description.get("model_type") if isinstance(description, dict) else None
+    if kind is None:
+        return DisconerError("This is not the configuration of a disconer model", where=where, fix="Check the path.")
+    return DisconerError(
+        f"This is a plain Hugging Face model ({kind}), not a disconer model",
+        where=where,
+        fix="Train one on top of it: name this folder as encoder.name in the configuration of `disconer train`.",
+    )
+
+
+def _check_parts(description: Mapping[str, Any], where: Where) -> None:
+    """What `save_model` wrote must be there, each part of its type."""
+    wrong = [name for name, kind in PARTS.items() if not isinstance(description.get(name), kind)]
+    labels = description.get("labels")
+    if not labels or "labels" in wrong or not all(isinstance(label, str) and label for label in labels):
+        wrong.append("labels")
+    if wrong:
+        raise DisconerError(
+            f"The configuration of this model is damaged: {wrong[0]!r} is missing or not what disconer writes",
+            where=where,
+            fix="Copy the model again.",
+        )
+
+
+def _build_encoder(description: Mapping[str, Any], path: Path) -> nn.Module:
+    """The bare transformer, its weights random."""
+    from transformers import AutoConfig, AutoModel
+
+    settings = {name: value for name, value in description.items() if name not in ("model_type", "auto_map")}
+    try:
+        config = AutoConfig.for_model(description["model_type"], **settings)
+        transformer = AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
+    except Exception as error:  # each kind of encoder checks its settings in its own way
+        raise DisconerError(
+            "The encoder of this model cannot be built from its description",
+            where=Where(str(path)),
+            got=first_line(error),
+            fix="Copy the model again, or install the version of transformers that it was trained with.",
+        ) from error
+    return without_pooler(transformer)
 
 
 def _load_weights(network: nn.Module, path: Path) -> None:
@@ -120,12 +212,29 @@ def _load_weights(network: nn.Module, path: Path) -> None:
     from safetensors.torch import load_file
 
     try:
-        tensors = load_file(path)
-        network.load_state_dict(tensors)
+        network.load_state_dict(load_file(path))
+    except FileNotFoundError as error:
+        raise DisconerError(
+            "The weights of this model are missing", where=Where(str(path)), fix="Copy the model again, whole."
+        ) from error
     except (OSError, SafetensorError, RuntimeError) as error:
         raise DisconerError(
             "The weights of this model are damaged or belong to another one",
             where=Where(str(path)),
-            got=str(error).split("\n")[0],
+            got=excerpt(" ".join(str(error).split()), 160),
+            fix="Copy the model again, whole.",
+        ) from error
+
+
+def _load_tokenizer(folder: Path) -> PieceTokenizer:
+    from transformers import PreTrainedTokenizerFast
+
+    try:
+        return PieceTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True))
+    except Exception as error:  # what the tokenizers library raises has no type of its own
+        raise DisconerError(
+            "The tokenizer of this model is missing or damaged",
+            where=Where(str(folder / TOKENIZER)),
+            got=first_line(error),
             fix="Copy the model again, whole.",
         ) from error

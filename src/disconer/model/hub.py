@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,17 +12,17 @@ PATIENCE = 10  # seconds to wait for the Hub's first answer
 @contextmanager
 def quiet() -> Iterator[None]:
     """No progress bars and no warnings of transformers within the block; its settings are put back after it."""
-    from transformers.utils import logging
+    from transformers.utils import logging as theirs
 
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    verbosity, bars = theirs.get_verbosity(), theirs.is_progress_bar_enabled()
+    theirs.set_verbosity(logging.ERROR)
+    theirs.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
-        logging.set_verbosity(verbosity)
+        theirs.set_verbosity(verbosity)
         if bars:
-            logging.enable_progress_bar()
+            theirs.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def why_not_on_hub(name: str) -> str | None:

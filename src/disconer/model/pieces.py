@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from disconer.errors import DisconerError
 from disconer.types import Sentence
+
+# Tokenizing is a hundredth of the work; its threads would only make the library warn at every fork.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")  # half a surrogate pair, which the tokenizers library refuses
+_REPLACEMENT = "\ufffd"
 
 Ints = NDArray[np.int64]
 
@@ -35,6 +44,12 @@ class PieceTokenizer:
     """
 
     def __init__(self, tokenizer: Any) -> None:
+        if not hasattr(tokenizer, "backend_tokenizer"):
+            raise DisconerError(
+                f"The tokenizer of this encoder ({type(tokenizer).__name__}) does not say where in the text a piece is",
+                expected="one of the fast tokenizers, which come with a tokenizer.json",
+                fix="Choose another encoder.",
+            )
         self.tokenizer = tokenizer
         self._backend = tokenizer.backend_tokenizer
         self._backend.no_truncation()
@@ -48,6 +63,7 @@ class PieceTokenizer:
 
     def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
         """The pieces of sentences of one text."""
+        text = _HALF_PAIR.sub(_REPLACEMENT, text)
         stretches = [text[sentence.start : sentence.end] for sentence in sentences]
         encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
         return [_align(encoding, sentence) for encoding, sentence in zip(encoded, sentences, strict=True)]

@@ -20,6 +20,7 @@ from disconer.text.align import TokenEntity
 
 NONE = 0  # the class of spans that are no fragment; label number n is class n + 1
 THRESHOLD = 0.5  # of a label's probability where a span may have several
+PAIRS_AT_ONCE = 2**14  # scored in prediction, where 500 fragments in a window would else need gigabytes
 
 
 class Relation(IntEnum):
@@ -73,7 +74,8 @@ class SpanHead(nn.Module):
 
     def loss(self, words: Tensor, batch: WordBatch, targets: SpanTargetBatch) -> Tensor:
         """Alpha * NLL(fragments) + beta * NLL(relations), summed over the batch."""
-        scores, valid = self._span_scores(words, batch)
+        scores, exists = self._span_scores(words, batch)
+        valid = exists & batch.own_mask[:, :, None]  # where windows overlap, a span is learnt in one of them
         loss = self.alpha * self._fragment_loss(scores, valid, targets)
         if self.relations is not None:
             candidates = self._candidates(scores.detach(), valid, targets)
@@ -121,8 +123,8 @@ class SpanHead(nn.Module):
 
     def find(self, words: Tensor, batch: WordBatch) -> list[list[Found]]:
         """See `Head`."""
-        scores, valid = self._span_scores(words, batch)
-        chosen = self._fragments(scores, valid)
+        scores, exists = self._span_scores(words, batch)
+        chosen = self._fragments(scores, exists)
         row, start, width = chosen.nonzero(as_tuple=True)
         spans = Spans(row, start, start + width)
         chances = scores[row, start, width]  # (K, classes)
@@ -140,21 +142,26 @@ class SpanHead(nn.Module):
         apart = spans.end[pairs[0]] + 1 < spans.start[pairs[1]]
         alike = (labelled[pairs[0]] & labelled[pairs[1]]).any(-1)
         pairs = pairs[:, apart & alike]
-        scores = self.relations(words, self.widths(spans.width), spans, pairs).float().softmax(-1)
+        widths = self.widths(spans.width)
+        scores = torch.cat(
+            [
+                self.relations(words, widths, spans, some).float().softmax(-1)
+                for some in torch.split(pairs, PAIRS_AT_ONCE, dim=1)
+            ]
+        )
         return pairs, torch.where(scores.argmax(-1) == Relation.SUCCESSION, scores[:, Relation.SUCCESSION], 0)
 
     # Both
 
     def _span_scores(self, words: Tensor, batch: WordBatch) -> tuple[Tensor, Tensor]:
-        """Scores of all spans and which of them exist and belong here.  Shape: (B, N, W, classes), (B, N, W)"""
+        """Scores of all spans, and which of them exist.  Shape: (B, N, W, classes), (B, N, W)"""
         n_words = words.shape[1]
         n_widths = n_words if self.max_width is None else min(self.max_width, n_words)
         width = torch.arange(n_widths, device=words.device)
         scores = self.fragments(words, self.widths(width)).float()
         end = torch.arange(n_words, device=words.device)[:, None] + width  # (N, W)
         lengths = batch.word_mask.sum(-1)
-        valid = (end < lengths[:, None, None]) & batch.own_mask[:, :, None]
-        return scores, valid
+        return scores, end < lengths[:, None, None]
 
     def _fragments(self, scores: Tensor, valid: Tensor) -> Tensor:
         """Which spans are fragments, at most one a word, so that an untrained head does not pair everything.
@@ -163,9 +170,10 @@ class SpanHead(nn.Module):
         """
         against = 0.0 if self.several else scores[..., NONE]
         margin = (scores[..., 1:].amax(-1) - against).masked_fill(~valid, float("-inf"))
-        n_words = scores.shape[1]
-        least = margin.flatten(1).topk(min(n_words, margin[0].numel())).values[:, -1]  # (B,)
-        return (margin > 0) & (margin >= least[:, None, None])
+        n_words = valid[:, :, 0].sum(-1)  # (B,): a word is a span, too
+        highest = margin.flatten(1).topk(scores.shape[1]).values  # (B, N)
+        least = highest.gather(1, (n_words - 1).clamp(min=0)[:, None])  # (B, 1)
+        return (margin > 0) & (margin >= least[:, :, None])
 
 
 def _pairs_within_rows(spans: Spans) -> Tensor:

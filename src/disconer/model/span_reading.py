@@ -13,6 +13,8 @@ from disconer.model.head import Found
 from disconer.model.scorers import Spans
 from disconer.span.decode import assemble
 
+MOST_ENTITIES = 1000  # of one label in a window: more come only of a model that has not learnt anything
+
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
@@ -61,7 +63,7 @@ def read_entities(fragments: Fragments, labels: Sequence[str], n_rows: int) -> l
         spans = [fragments.spans[number][1:] for number in numbers]
         named = [[labels[label] for label in chances] for chances in own]
         label_numbers = {labels[label]: label for chances in own for label in chances}
-        for entity in assemble(spans, named, edges):
+        for entity in assemble(spans, named, edges, most=MOST_ENTITIES):
             score = 1.0
             for span in entity.spans:
                 score *= own[span][label_numbers[entity.label]]

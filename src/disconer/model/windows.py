@@ -42,6 +42,10 @@ class Window:
             head - self.start if self.start <= head < self.end else -1 for head in heads[self.start : self.end]
         )
 
+    def owns(self, position: int) -> bool:
+        """Whether the word at a position in the window is one of those whose entities are read from here."""
+        return self.own[0] <= self.start + position < self.own[1]
+
     def within(self, entities: list[TokenEntity]) -> list[TokenEntity]:
         """The entities that lie in the window as a whole, by position in it."""
         return [
@@ -73,7 +77,9 @@ def _stretches(pieces: Pieces, n_words: int, max_pieces: int, max_words: int) ->
         yield start, end
         if end == n_words:
             return
-        start = max(start + 1, end - int((end - start) * OVERLAP))
+        # The overlap is cut short where the next word would not fit in after it: every window brings new words.
+        fits_from = int(np.searchsorted(pieces.first, pieces.end[end] - max_pieces, side="left"))
+        start = min(end, max(fits_from, end - int((end - start) * OVERLAP)))
 
 
 def _cut(pieces: Pieces, start: int, end: int, max_pieces: int) -> Pieces:

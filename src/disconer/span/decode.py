@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from disconer.text.align import Range
@@ -17,13 +18,17 @@ class Assembled(NamedTuple):
 
 
 def assemble(
-    spans: Sequence[Range], labels: Sequence[Sequence[str]], succession: Iterable[tuple[int, int]]
+    spans: Sequence[Range],
+    labels: Sequence[Sequence[str]],
+    succession: Iterable[tuple[int, int]],
+    most: int | None = None,
 ) -> list[Assembled]:
     """The entities that labelled spans and the succession between them amount to.
 
     spans, labels: the fragments, sorted, and of each its labels.
     succession: pairs of positions in `spans`. Only a pair of one label with a token between them counts:
         fragments of different types never merge, and what overlaps or touches is not succession.
+    most: entities of one label at most; a dense graph has more cliques than anybody can wait for.
     """
     edges = [(a, b) if a < b else (b, a) for a, b in succession]
     edges = [(a, b) for a, b in edges if spans[a][1] < spans[b][0]]
@@ -32,7 +37,7 @@ def assemble(
         nodes = [number for number, own in enumerate(labels) if label in own]
         place = {number: node for node, number in enumerate(nodes)}
         links = [(place[a], place[b]) for a, b in edges if a in place and b in place]
-        for clique in maximal_cliques(len(nodes), links):
+        for clique in islice(maximal_cliques(len(nodes), links), most):
             members = tuple(nodes[node] for node in clique)
             found.append(Assembled(label, tuple(spans[number] for number in members), members))
     return found
