@@ -17,6 +17,7 @@ from posixpath import normpath, splitext
 from typing import Any, BinaryIO, cast
 
 from disconer.errors import BadInput, DisconerError, Where
+from disconer.formats.zipped import open_member
 
 MAX_LINE = 64 * 2**20  # bytes; a longer line is not a document but a damaged or wrong file
 _COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
@@ -198,5 +199,5 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, orig
     stem, suffix = splitext(name)
     if suffix.lower() in _COMPRESSED:
         opener = _COMPRESSED[suffix.lower()]
-        return Member(stem, origin, lambda: cast(BinaryIO, opener(archive.open(info), "rb")))
-    return Member(name, origin, lambda: cast(BinaryIO, archive.open(info)))
+        return Member(stem, origin, lambda: cast(BinaryIO, opener(open_member(archive, info), "rb")))
+    return Member(name, origin, lambda: open_member(archive, info))
