@@ -26,7 +26,7 @@ class ScoreScale:
     def __call__(self, score: float) -> float:
         if self == UNSCALED:
             return score
-        return 1 / (1 + math.exp(-(self.slope * _log_odds(score) + self.offset)))
+        return _chance(self.slope * _log_odds(score) + self.offset)
 
 
 UNSCALED = ScoreScale()
@@ -42,7 +42,7 @@ def fit_scale(scores: Sequence[float], right: Sequence[bool]) -> ScoreScale:
     odds = [_log_odds(score) for score in scores]
     slope, offset = 1.0, 0.0
     for _ in range(_STEPS):
-        chances = [1 / (1 + math.exp(-(slope * x + offset))) for x in odds]
+        chances = [_chance(slope * x + offset) for x in odds]
         errors = [chance - truth for chance, truth in zip(chances, right, strict=True)]
         weights = [chance * (1 - chance) for chance in chances]
         by_slope, by_offset = sum(map(mul, errors, odds)), sum(errors)  # the gradient
@@ -57,6 +57,11 @@ def fit_scale(scores: Sequence[float], right: Sequence[bool]) -> ScoreScale:
         if abs(slope_step) + abs(offset_step) < _SETTLED:
             break
     return ScoreScale(slope, offset) if slope > 0 and math.isfinite(offset) else UNSCALED
+
+
+def _chance(log_odds: float) -> float:
+    """The inverse of `_log_odds`, without overflow."""
+    return (1 + math.tanh(log_odds / 2)) / 2
 
 
 def _log_odds(score: float) -> float:
