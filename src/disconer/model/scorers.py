@@ -14,7 +14,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-
 PRIOR = 2.0  # first biases of the fragment scorer: a label starts at odds of e^-4
 
 
