@@ -204,4 +204,4 @@ def test_documents_that_cannot_be_written_leave_nothing_or_are_skipped(
 
 def test_a_file_name_is_refused_as_a_folder(tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match="Name a folder"):
-        write([golden()], tmp_path / "out.ann")
+        write([golden()], tmp_path / "out.ann", "brat")
