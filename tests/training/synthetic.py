@@ -9,6 +9,7 @@ from typing import Any
 from annotated import annotated
 from disconer import Document, write
 from disconer.config import Config, config_from_dict
+from disconer.model.hub import quiet
 from model.toy import toy_bert, toy_tokenizer
 
 SYMPTOMS = ["pain", "stiffness", "cramps", "burning", "swelling", "numbness", "weakness", "soreness"]
@@ -45,18 +46,20 @@ def complaints(n: int, seed: int = 1) -> list[Document]:
 
 def save_encoder(folder: Path, **sizes: int) -> str:
     """A fresh encoder on disk, as people have theirs."""
-    toy_bert(**sizes).save_pretrained(folder)
-    toy_tokenizer().save_pretrained(folder)
+    with quiet():
+        toy_bert(**sizes).save_pretrained(folder)
+        toy_tokenizer().save_pretrained(folder)
     return str(folder)
 
 
 def prepare(folder: Path, train: list[Document], dev: list[Document], **training: Any) -> Config:
     """Data and encoder in `folder`, and the configuration of a small run on them."""
-    write(train, folder / "train.jsonl")
-    write(dev, folder / "dev.jsonl")
+    write(train, folder / "train.jsonl", force=True)
+    write(dev, folder / "dev.jsonl", force=True)
     values = {
         "data": {"train": str(folder / "train.jsonl"), "dev": str(folder / "dev.jsonl")},
-        "encoder": {"name": save_encoder(folder / "encoder")},
+        "encoder": {"name": save_encoder(folder / "encoder"), "pooling": "mean", "dropout": 0.0},
+        "head": {"fragments": {"dropout": 0.0}, "relations": {"dropout": 0.0}},  # the encoder has some of its own
         "training": {"epochs": 2, "batch_tokens": 64, "precision": "fp32"} | training,
     }
     return config_from_dict(values)

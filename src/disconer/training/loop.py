@@ -105,7 +105,7 @@ class Loop:
         if not math.isfinite(loss):
             raise DisconerError(
                 f"The loss is no number any more in epoch {epoch}: the training has gone astray",
-                fix="Start anew with lower rates (training.encoder_rate, training.head_rate), or in training.precision fp32.",
+                fix="Start anew with a lower training.encoder_rate and head_rate, or with training.precision=fp32.",
             )
         return loss
 

@@ -74,7 +74,7 @@ class RunFolder:
         where = Where(str(self.path))
         if self.path.exists() and not self.path.is_dir():
             raise DisconerError("A file stands where the run is to go", where=where, fix="Choose another folder.")
-        if self.path.is_dir() and any(self.path.iterdir()):
+        if self.path.is_dir() and any(not file.name.startswith(".") for file in self.path.iterdir()):
             if not self.facts.is_file():
                 raise DisconerError(
                     "This folder holds other things", where=where, fix="Choose a new or empty folder for the run."

@@ -1,0 +1,39 @@
+"""Runs that tests of training share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+
+from disconer.config import Config
+from disconer.training import TrainingResult, train
+from training.synthetic import complaints, prepare
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread() -> Iterator[None]:
+    """The order in which numbers are added up must not change from one run to the next."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@dataclass(frozen=True)
+class Run:
+    config: Config
+    out: Path
+    result: TrainingResult
+
+
+@pytest.fixture(scope="session")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A small run from beginning to end, not to be changed."""
+    folder = tmp_path_factory.mktemp("unbroken")
+    documents = complaints(16)
+    config = prepare(folder, documents, documents, epochs=2, batch_tokens=8, encoder_rate=2e-3, head_rate=1e-2)
+    return Run(config, folder / "run", train(config, folder / "run"))

@@ -1,0 +1,139 @@
+"""Runs that are killed, and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from disconer import DisconerError
+from disconer.config import config_from_dict, dump_config
+from disconer.recognizer import Recognizer
+from disconer.training import train
+from training.conftest import Run
+from training.synthetic import complaints, prepare
+
+TIMES = ("seconds", "train_seconds")
+SECONDS_TO_START = 90
+
+
+def metrics(run: Path) -> list[dict[str, Any]]:
+    """The records of a run, without what no two runs share."""
+    lines = (run / "metrics.jsonl").read_text("utf-8").splitlines()
+    return [{key: value for key, value in json.loads(line).items() if key not in TIMES} for line in lines]
+
+
+def assert_same_result(run: Path, other: Path) -> None:
+    assert metrics(run) == metrics(other)
+    for model in ("best", "last"):
+        weights, expected = (load_file(path / model / "model.safetensors") for path in (run, other))
+        torch.testing.assert_close(weights, expected, rtol=0, atol=0)
+
+
+def test_a_killed_run_goes_on_to_the_same_result(tmp_path: Path) -> None:
+    config = prepare(tmp_path, complaints(200), complaints(10, seed=2), epochs=3)
+    train(config, tmp_path / "unbroken")
+    (tmp_path / "config.yaml").write_text(dump_config(config))
+    out = tmp_path / "killed"
+    command = [sys.executable, "-m", "disconer", "train", str(tmp_path / "config.yaml"), "--out", str(out)]
+    process = subprocess.Popen(command, env=os.environ | {"OMP_NUM_THREADS": "1"}, stderr=subprocess.DEVNULL)
+    _wait_for_epoch(1, out)
+    time.sleep(0.2)  # into the next epoch
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert len(metrics(out)) == 1
+    assert Recognizer.from_pretrained(out).labels == ("ADR", "Drug")
+
+    train(config, out, resume=True)
+    assert_same_result(out, tmp_path / "unbroken")
+
+
+def _wait_for_epoch(epoch: int, out: Path) -> None:
+    deadline = time.monotonic() + SECONDS_TO_START
+    while not (out / "metrics.jsonl").is_file() or len(metrics(out)) < epoch:
+        assert time.monotonic() < deadline, "the run does not get on"
+        time.sleep(0.01)
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def kill_at(moment: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Die just before the file numbered `moment` would take its name."""
+    replace, count = os.replace, 0
+
+    def dying_replace(*arguments: Any, **options: Any) -> None:
+        nonlocal count
+        count += 1
+        if count == moment:
+            raise Killed
+        replace(*arguments, **options)
+
+    monkeypatch.setattr(os, "replace", dying_replace)
+
+
+@pytest.mark.parametrize("moment", [1, 4, 9, 12, 15, 17, 18, 21])  # before the first epoch, and around its end
+def test_killed_between_any_two_files(
+    moment: int, unbroken: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    with monkeypatch.context() as context:
+        kill_at(moment, context)
+        with pytest.raises(Killed):
+            train(unbroken.config, out)
+    if (out / "training.pt").is_file():
+        Recognizer.from_pretrained(out)
+    train(unbroken.config, out, resume=True)
+    assert_same_result(out, unbroken.out)
+
+
+def test_a_finished_run_only_reports(unbroken: Run) -> None:
+    state = unbroken.out / "training.pt"
+    before = state.stat().st_mtime_ns
+    result = train(unbroken.config, unbroken.out, resume=True)
+    assert result.dev.to_dict() == unbroken.result.dev.to_dict()
+    assert state.stat().st_mtime_ns == before
+
+
+def test_other_settings_are_refused_by_name(unbroken: Run) -> None:
+    values = unbroken.config.to_dict()
+    values["training"] |= {"seed": 2, "epochs": 9}
+    with pytest.raises(DisconerError, match=r"training\.epochs 9, not 2; training\.seed 2, not 1"):
+        train(config_from_dict(values), unbroken.out, resume=True)
+    assert "seed: 1" in (unbroken.out / "config.yaml").read_text("utf-8")
+
+
+def test_data_may_move_but_not_change(unbroken: Run, tmp_path: Path) -> None:
+    values = unbroken.config.to_dict()
+    values["data"]["train"] = shutil.copy(unbroken.config.data.train, tmp_path)
+    moved = config_from_dict(values)
+    train(moved, unbroken.out, resume=True)
+    with open(moved.data.train, "a", encoding="utf-8") as stream:
+        stream.write('{"id": "new", "text": "a new one"}\n')
+    with pytest.raises(DisconerError, match=r"content of data\.train \w{8}, not \w{8}\."):
+        train(moved, unbroken.out, resume=True)
+
+
+def test_damaged_state(unbroken: Run, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(unbroken.out, out)
+    state = out / "training.pt"
+    state.write_bytes(state.read_bytes()[:1000])
+    with pytest.raises(DisconerError, match="cannot be resumed: its state is damaged"):
+        train(unbroken.config, out, resume=True)
+
+
+def test_nothing_there_to_resume_is_a_new_run(unbroken: Run, tmp_path: Path) -> None:
+    train(unbroken.config, tmp_path / "run", resume=True)
+    assert_same_result(tmp_path / "run", unbroken.out)

@@ -1,0 +1,136 @@
+"""Whole runs: what they leave, and what they make of data that is not as it should be."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotated import annotated
+from disconer import DisconerError, Document, Entity, write
+from disconer.config import Config, config_from_dict, load_config
+from disconer.recognizer import Recognizer
+from disconer.training import train
+from disconer.training.record import data_hash
+from training.conftest import Run
+from training.synthetic import complaints, prepare
+
+
+def changed(config: Config, section: str, **values: Any) -> Config:
+    plain = config.to_dict()
+    return config_from_dict(plain | {section: plain[section] | values})
+
+
+def test_a_run_leaves_what_made_it(unbroken: Run) -> None:
+    assert load_config(unbroken.out / "config.yaml") == unbroken.config
+    facts = json.loads((unbroken.out / "run.json").read_text("utf-8"))
+    assert facts["data"].keys() == {"train", "dev"}
+    assert facts["data"]["train"] == data_hash(unbroken.config.data.train)
+    assert {"disconer", "python", "torch", "transformers", "accelerate"} <= facts.keys()
+
+
+def test_a_run_leaves_a_record_an_epoch_and_the_figures_of_the_best(unbroken: Run) -> None:
+    records = [json.loads(line) for line in (unbroken.out / "metrics.jsonl").read_text("utf-8").splitlines()]
+    assert [record["epoch"] for record in records] == [1, 2]
+    assert records[0]["loss"] > records[1]["loss"] > 0
+    figures = json.loads((unbroken.out / "dev.json").read_text("utf-8"))
+    assert figures["overall"]["f1"] == max(record["dev_f1"] for record in records)
+    assert records[unbroken.result.best_epoch - 1]["dev_f1"] == unbroken.result.dev.overall.f1
+    for name in ("", "best", "last"):
+        assert Recognizer.from_pretrained(unbroken.out / name).labels == ("ADR", "Drug")
+
+
+def test_fingerprints_tell_names_and_contents_apart(tmp_path: Path) -> None:
+    for name, content in (("a", "one"), ("b", "one"), ("c", "two")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.txt").write_text(content)
+    assert len({data_hash(str(tmp_path / name)) for name in "abc"}) == 3
+    single = hashlib.sha256(b"a.txt\0" + hashlib.sha256(b"one").digest()).hexdigest()
+    assert data_hash(str(tmp_path / "a")) == data_hash(str(tmp_path / "a" / "a.txt")) == single
+
+
+def test_stops_when_dev_does_not_get_better(tmp_path: Path) -> None:
+    config = prepare(tmp_path, complaints(8), complaints(8), epochs=9, patience=2, encoder_rate=1e-9, head_rate=1e-9)
+    train(config, tmp_path / "run")
+    assert len((tmp_path / "run" / "metrics.jsonl").read_text("utf-8").splitlines()) == 3
+
+
+def test_another_folder_is_not_touched(unbroken: Run, tmp_path: Path) -> None:
+    with pytest.raises(DisconerError, match=r"A training run is here already\. Add --resume"):
+        train(unbroken.config, unbroken.out)
+    (tmp_path / "config.yaml").write_text("mine")
+    for resume in (False, True):
+        with pytest.raises(DisconerError, match="holds other things"):
+            train(unbroken.config, tmp_path, resume=resume)
+        with pytest.raises(DisconerError, match="A file stands where"):
+            train(unbroken.config, tmp_path / "config.yaml", resume=resume)
+    assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
+    assert (tmp_path / "config.yaml").read_text() == "mine"
+
+
+def test_data_that_nothing_can_be_learnt_from(tmp_path: Path) -> None:
+    plain = [Document("a", "nothing here")]
+    some = [annotated("ADR: pain", text="pain here", id="b")]
+    config = prepare(tmp_path, plain, some)
+    with pytest.raises(DisconerError, match="The training data has no entities"):
+        train(config, tmp_path / "run")
+    for dev, labels in ((plain, r"\(none\)"), ([annotated("Drug: here", text="pain here", id="b")], "Drug")):
+        write(dev, tmp_path / "other.jsonl", force=True)
+        config = prepare(tmp_path, some, some)
+        with pytest.raises(DisconerError, match=rf"a good epoch from a bad one\. Got the labels {labels}"):
+            train(changed(config, "data", dev=str(tmp_path / "other.jsonl")), tmp_path / "run")
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(DisconerError, match="There are no documents here"):
+        train(changed(config, "data", dev=str(tmp_path / "empty.jsonl"), format="jsonl"), tmp_path / "run")
+
+
+def test_entities_that_no_tokens_express(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inside = Document("inside", "headache", (Entity("ADR", ((0, 4),)),))
+    config = prepare(tmp_path, [inside], complaints(4))
+    with pytest.raises(DisconerError, match=r"Not one of 1 training entities can be learnt\. Got 1 of 1 training"):
+        train(config, tmp_path / "run")
+    config = prepare(tmp_path, [inside, Document("empty", ""), *complaints(4)], complaints(4), epochs=1)
+    train(config, tmp_path / "run", resume=True)
+    assert (
+        "training entities cannot be expressed by tokens of one sentence (1 starts or ends inside a token)"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_label_only_in_dev_is_warned_of_and_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = annotated("Finding: pain", text="pain here", id="odd")
+    result = train(prepare(tmp_path, complaints(4), [*complaints(4), odd], epochs=1), tmp_path / "run")
+    assert "only outside the training data, so never found and counted as missed: Finding" in capsys.readouterr().err
+    counts = result.dev.labels["Finding"]
+    assert (counts.gold, counts.found) == (1, 0)
+
+
+def test_long_sentences_are_learnt_in_windows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The encoder takes 62 letters at once; this sentence has four times as many, and entities throughout."""
+    phrase = "cramps in my feet and also "
+    text = 12 * phrase
+    mentions = [
+        Entity("ADR", ((start, start + 6), (start + 13, start + 17))) for start in range(0, len(text), len(phrase))
+    ]
+    across = Entity("ADR", ((0, 6), (len(text) - 5, len(text) - 1)))
+    long = Document("long", text, (*mentions, across))
+    result = train(prepare(tmp_path, [long, *complaints(8)], [long], epochs=1), tmp_path / "run")
+    assert re.search(r"\b1 of \d+ training entities are longer than what the encoder", capsys.readouterr().err)
+    assert result.dev.overall.gold == 13
+
+
+def test_precision_that_the_machine_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    config = prepare(tmp_path, complaints(4), complaints(4), precision="fp16")
+    with pytest.raises(DisconerError, match=r"cannot train with training\.precision=fp16"):
+        train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_half_precision_after_full_in_one_process(unbroken: Run, tmp_path: Path) -> None:
+    result = train(changed(unbroken.config, "training", precision="bf16", epochs=1), tmp_path / "run")
+    assert result.best_epoch == 1
