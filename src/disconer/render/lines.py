@@ -1,0 +1,107 @@
+"""Text cut into lines, and what of each entity lies in which line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from disconer.render.clusters import columns, is_boundary, outward
+from disconer.types import Fragment, normalise
+
+Stretch = tuple[int, int]  # of the text, half-open
+
+_LINE_ENDS = "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as `str.splitlines` has them
+
+
+class Piece(NamedTuple):
+    """What of an entity lies in one line.
+
+    number: which of the entities it is.
+    fragments: those in the line, or the part of them that is; none where the line lies in a gap of the entity.
+    start, end: from its first to its last character here, gaps included.
+    from_before, goes_on: the entity comes from an earlier line, and goes on in a later one.
+    """
+
+    number: int
+    fragments: tuple[Fragment, ...]
+    start: int
+    end: int
+    from_before: bool
+    goes_on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The stretch [start, end) of the text, without its line break, and the pieces in it, by number."""
+
+    start: int
+    end: int
+    pieces: list[Piece]
+
+
+def text_lines(text: str) -> Iterator[Stretch]:
+    """The lines of a text as its line breaks make them."""
+    position = 0
+    for line in text.splitlines(keepends=True):
+        yield position, position + len(line.rstrip(_LINE_ENDS))
+        position += len(line)
+
+
+def wrapped_lines(text: str, width: int) -> Iterator[Stretch]:
+    """The lines of a text, cut between words so that none is wider than `width` columns; long words are cut, too."""
+    for start, end in text_lines(text):
+        yield from _wrapped(text, start, end, width)
+
+
+def _wrapped(text: str, start: int, end: int, width: int) -> Iterator[Stretch]:
+    places = columns(text[start:end])
+    first = 0
+    while places[-1] - places[first] > width:
+        last = first
+        while places[last + 1] - places[first] <= width:
+            last += 1
+        cut = _cut(text, start + first, start + last) - start
+        yield start + first, start + cut
+        first = cut
+    if start + first < end or start == end:
+        yield start + first, end
+
+
+def _cut(text: str, first: int, last: int) -> int:
+    """The end of a line that starts at `first` and has room up to `last`: after a space, or between characters."""
+    if space := max(text.rfind(blank, first, last + 1) for blank in " \t") + 1:
+        return space
+    cut = last
+    while cut > first and not is_boundary(text, cut):
+        cut -= 1
+    return cut if cut > first else outward(text, first, last + 1)[1]
+
+
+def lines(text: str, entities: Sequence[Iterable[Stretch]], stretches: Iterable[Stretch]) -> Iterator[Line]:
+    """Lay entities out over lines.
+
+    entities: the fragments of each. Those that cut a character in two are widened to the whole character.
+    stretches: the lines, in order: `text_lines`, `wrapped_lines`, or sentences.
+    """
+    waiting = sorted(
+        [(normalise(outward(text, *one) for one in own), number) for number, own in enumerate(entities)], reverse=True
+    )
+    begun: list[tuple[tuple[Fragment, ...], int]] = []
+    for start, end in stretches:
+        while waiting and waiting[-1][0][0].start < end:
+            begun.append(waiting.pop())
+        begun = [one for one in begun if one[0][-1].end > start]
+        pieces = [piece for own, number in begun if (piece := _piece(number, own, start, end))]
+        yield Line(start, end, sorted(pieces))
+
+
+def _piece(number: int, fragments: tuple[Fragment, ...], start: int, end: int) -> Piece | None:
+    """None where the line is empty, or touches only the line break within a fragment."""
+    from_before, goes_on = fragments[0].start < start, fragments[-1].end > end
+    here = tuple(
+        Fragment(max(one.start, start), min(one.end, end)) for one in fragments if one.start < end and start < one.end
+    )
+    first = start if from_before else here[0].start
+    last = end if goes_on else here[-1].end
+    return Piece(number, here, first, last, from_before, goes_on) if first < last else None

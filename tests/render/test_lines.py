@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from disconer.render.clusters import columns
+from disconer.render.lines import Line, Piece, lines, text_lines, wrapped_lines
+from disconer.types import Document
+from strategies import documents, texts
+
+TEXT = "The mitral valve leaflets\nare mildly thickened."
+MITRAL = [(4, 10), (17, 25), (37, 46)]
+
+
+def test_an_entity_goes_on_in_the_next_line() -> None:
+    first, second = lines(TEXT, [MITRAL], text_lines(TEXT))
+    assert first == Line(0, 25, [Piece(0, ((4, 10), (17, 25)), 4, 25, from_before=False, goes_on=True)])
+    assert second == Line(26, 47, [Piece(0, ((37, 46),), 26, 46, from_before=True, goes_on=False)])
+
+
+def test_a_line_within_a_gap_has_a_piece_without_fragments() -> None:
+    _, second, _ = lines("a\nb\nc", [[(0, 1), (4, 5)]], text_lines("a\nb\nc"))
+    assert second.pieces == [Piece(0, (), 2, 3, from_before=True, goes_on=True)]
+
+
+def test_a_line_break_within_a_fragment_opens_both_sides() -> None:
+    first, second = lines("ab\r\ncd", [[(1, 5)]], text_lines("ab\r\ncd"))
+    assert first.pieces == [Piece(0, ((1, 2),), 1, 2, from_before=False, goes_on=True)]
+    assert second.pieces == [Piece(0, ((4, 5),), 4, 5, from_before=True, goes_on=False)]
+
+
+def test_lines_are_cut_between_words() -> None:
+    assert [TEXT[start:end] for start, end in wrapped_lines(TEXT, 12)] == [
+        "The mitral ",
+        "valve ",
+        "leaflets",
+        "are mildly ",
+        "thickened.",
+    ]
+
+
+def test_long_words_and_wide_characters_are_cut_where_they_may_be() -> None:
+    text = "日本語e\u0301e\u0301e\u0301"
+    assert [text[start:end] for start, end in wrapped_lines(text, 3)] == ["日", "本", "語e\u0301", "e\u0301e\u0301"]
+    assert list(wrapped_lines("👩\u200d👩", 1)) == [(0, 3)]
+
+
+@given(text=texts, width=st.integers(1, 12))
+def test_wrapped_lines_lose_only_line_breaks_and_fit(text: str, width: int) -> None:
+    stretches = list(wrapped_lines(text, width))
+    assert "".join(text[start:end] for start, end in stretches) == "".join(text.splitlines())
+    for start, end in stretches:
+        shown = text[start:end].rstrip(" \t")
+        assert columns(shown)[-1] <= width or len({*columns(shown)}) == 2  # one character that is wider than a line
+
+
+@given(document=documents(), width=st.integers(1, 12))
+def test_every_character_of_a_fragment_is_in_a_piece(document: Document, width: int) -> None:
+    entities = [entity.fragments for entity in document.entities]
+    drawn: dict[int, set[int]] = {number: set() for number in range(len(entities))}
+    for line in lines(document.text, entities, wrapped_lines(document.text, width)):
+        for piece in line.pieces:
+            assert line.start <= piece.start < piece.end <= line.end
+            for start, end in piece.fragments:
+                assert piece.start <= start < end <= piece.end
+                drawn[piece.number].update(range(start, end))
+    for number, fragments in enumerate(entities):
+        shown = {place for start, end in fragments for place in range(start, end) if document.text[place].isprintable()}
+        assert shown <= drawn[number]
