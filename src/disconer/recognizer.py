@@ -12,6 +12,7 @@ from disconer.model.batch import word_batch
 from disconer.model.checkpoint import Model, load_model, save_model
 from disconer.model.examples import Windower, batches_by_length
 from disconer.model.head import Found
+from disconer.model.scores import ScoreScale
 from disconer.model.windows import MAX_WORDS, Window
 from disconer.models import find_model
 from disconer.text.align import to_fragments
@@ -82,7 +83,8 @@ class Recognizer:
                 windows += own
         found: list[list[Entity]] = [[] for _ in documents]
         for number, window, in_window in zip(owners, windows, self._find(windows), strict=True):
-            found[number] += [_entity(entity, window) for entity in in_window if window.owns(entity.ranges[0][0])]
+            owned = [entity for entity in in_window if window.owns(entity.ranges[0][0])]
+            found[number] += [_entity(entity, window, self.model.scale) for entity in owned]
         for document, entities in zip(segmented, found, strict=True):
             numbered = [
                 Entity(entity.label, entity.fragments, f"T{number}", entity.score)
@@ -124,9 +126,9 @@ def _chunks(documents: Iterable[Document], most: int) -> Iterator[list[Document]
         yield chunk
 
 
-def _entity(found: Found, window: Window) -> Entity:
+def _entity(found: Found, window: Window, scale: ScoreScale) -> Entity:
     ranges = tuple((first + window.start, end + window.start) for first, end in found.ranges)
-    return Entity(found.label, to_fragments(ranges, window.sentence), score=found.score)
+    return Entity(found.label, to_fragments(ranges, window.sentence), score=scale(found.score))
 
 
 def _position(entity: Entity) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,14 @@ from disconer.model.hub import first_line, quiet
 from disconer.model.network import AnyNetwork
 from disconer.model.pieces import PieceTokenizer
 from disconer.model.resolve import max_pieces, without_pooler
+from disconer.model.scores import UNSCALED, ScoreScale
 from disconer.models import CONFIG, WEIGHTS
 
 FORMAT_VERSION = 1  # of the folder's layout; raised when older code could not read it
 CARD = "README.md"
 TOKENIZER = "tokenizer.json"
-PARTS = {"disconer": str, "labels": list, "figures": dict, "config": dict, "encoder": dict}  # of config.json
+# What config.json holds.
+PARTS = {"disconer": str, "labels": list, "figures": dict, "scores": dict, "config": dict, "encoder": dict}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Model:
     """A network with what is needed to run it.
 
     figures: what was measured of it, by split; see `card.Figures`.
+    scale: turns the scores of its entities into chances of being right.
     """
 
     network: AnyNetwork
@@ -42,6 +45,7 @@ class Model:
     config: Config
     labels: tuple[str, ...]
     figures: Figures = field(default_factory=dict)
+    scale: ScoreScale = UNSCALED
 
     @property
     def transformer(self) -> nn.Module:
@@ -63,6 +67,7 @@ def save_model(model: Model, folder: Path) -> None:
         "format": FORMAT_VERSION,
         "labels": list(model.labels),
         "figures": dict(model.figures),
+        "scores": asdict(model.scale),
         "config": model.config.to_dict(),
         "encoder": encoder,
     }
@@ -79,6 +84,11 @@ def record_figures(folder: Path, figures: Figures) -> None:
         for split, measured in figures.items()
     }
     _write_description(folder, description | {"figures": description["figures"] | chosen})
+
+
+def record_scale(folder: Path, scale: ScoreScale) -> None:
+    """Add the scale of its scores to a saved model's description."""
+    _write_description(folder, _read_description(folder) | {"scores": asdict(scale)})
 
 
 def _write_description(folder: Path, description: Mapping[str, Any]) -> None:
@@ -126,7 +136,7 @@ def load_model(folder: Path) -> Model:
         _load_weights(network, folder / WEIGHTS)
         tokenizer = _load_tokenizer(folder)
     network.eval()
-    return Model(network, tokenizer, config, labels, description["figures"])
+    return Model(network, tokenizer, config, labels, description["figures"], _read_scale(description, folder / CONFIG))
 
 
 def _read_description(folder: Path) -> dict[str, Any]:
@@ -159,9 +169,16 @@ def _read_description(folder: Path) -> dict[str, Any]:
             expected=f"format {FORMAT_VERSION}, which disconer {__version__} reads",
             fix="Install the version that wrote it, or train the model again.",
         )
-    description = {"figures": {}} | description
+    description = {"figures": {}, "scores": asdict(UNSCALED)} | description
     _check_parts(description, where)
     return description
+
+
+def _read_scale(description: Mapping[str, Any], path: Path) -> ScoreScale:
+    try:
+        return ScoreScale(**{name: float(value) for name, value in description["scores"].items()})
+    except (TypeError, ValueError) as error:
+        raise _damaged("scores", Where(str(path))) from error
 
 
 def _foreign(description: object, where: Where) -> DisconerError:
@@ -182,11 +199,15 @@ def _check_parts(description: Mapping[str, Any], where: Where) -> None:
     if not labels or "labels" in wrong or not all(isinstance(label, str) and label for label in labels):
         wrong.append("labels")
     if wrong:
-        raise DisconerError(
-            f"The configuration of this model is damaged: {wrong[0]!r} is missing or not what disconer writes",
-            where=where,
-            fix="Copy the model again.",
-        )
+        raise _damaged(wrong[0], where)
+
+
+def _damaged(part: str, where: Where) -> DisconerError:
+    return DisconerError(
+        f"The configuration of this model is damaged: {part!r} is missing or not what disconer writes",
+        where=where,
+        fix="Copy the model again.",
+    )
 
 
 def _build_encoder(description: Mapping[str, Any], path: Path) -> nn.Module:

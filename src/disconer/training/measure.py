@@ -8,6 +8,7 @@ from accelerate import Accelerator
 from accelerate.utils import gather_object
 
 from disconer.evaluate import Evaluation, evaluate
+from disconer.model.scores import ScoreScale, fit_scale
 from disconer.recognizer import Recognizer
 from disconer.types import Document
 
@@ -17,6 +18,21 @@ def measure(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accel
 
     Every process gets the same figures, and so decides the same about the best epoch and about stopping.
     """
+    return evaluate(gold, _predict(recognizer, gold, accelerator))
+
+
+def scale_on(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> ScoreScale:
+    """The scale that makes the scores of an unscaled recogniser's entities say how often they are right in `gold`."""
+    keys = {document.id: {entity.key for entity in document.entities} for document in gold}
+    judged = [
+        (entity.score or 0.0, entity.key in keys[document.id])
+        for document in _predict(recognizer, gold, accelerator)
+        for entity in document.entities
+    ]
+    return fit_scale([score for score, _ in judged], [right for _, right in judged])
+
+
+def _predict(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> list[Document]:
     own = gold[accelerator.process_index :: accelerator.num_processes]
     predicted: list[Document] = gather_object(list(recognizer.annotate(own)))
-    return evaluate(gold, predicted)
+    return predicted

@@ -15,7 +15,7 @@ from disconer.config import Config
 from disconer.errors import DisconerError, Where
 from disconer.evaluate import Evaluation
 from disconer.model.build import build_network
-from disconer.model.checkpoint import Model, replace_file
+from disconer.model.checkpoint import Model, record_figures, record_scale, replace_file
 from disconer.model.examples import Example, Windower
 from disconer.model.pieces import PieceTokenizer
 from disconer.model.resolve import load_encoder
@@ -24,7 +24,7 @@ from disconer.training.data import TrainingData, read_data
 from disconer.training.display import Display
 from disconer.training.learnable import learnable
 from disconer.training.loop import Loop
-from disconer.training.measure import measure
+from disconer.training.measure import measure, scale_on
 from disconer.training.record import check_record, run_facts, write_record
 from disconer.training.state import RunFolder
 
@@ -85,15 +85,20 @@ def _examples(model: Model, data: TrainingData, display: Display) -> list[Exampl
 def _finish(
     folder: RunFolder, data: TrainingData, best_epoch: int, accelerator: Accelerator, display: Display
 ) -> TrainingResult:
-    """Figures of the best model, from the files that people will load."""
+    """Scale the scores of the best model on dev, and measure it from the files that people will load."""
+    accelerator.wait_for_everyone()
+    scale = scale_on(Recognizer.from_pretrained(folder.best, device=accelerator.device), data.dev, accelerator)
+    if accelerator.is_main_process:
+        record_scale(folder.best, scale)
     accelerator.wait_for_everyone()
     best = Recognizer.from_pretrained(folder.best, device=accelerator.device)
     dev = measure(best, data.dev, accelerator)
     test = None if data.test is None else measure(best, data.test, accelerator)
     if accelerator.is_main_process:
-        for name, evaluation in (("dev", dev), ("test", test)):
-            if evaluation is not None:
-                replace_file(folder.path / f"{name}.json", json.dumps(evaluation.to_dict(), indent=2).encode())
+        figures = {name: found.to_dict() for name, found in (("dev", dev), ("test", test)) if found is not None}
+        for name, measured in figures.items():
+            replace_file(folder.path / f"{name}.json", json.dumps(measured, indent=2).encode())
+        record_figures(folder.best, figures)
     result = TrainingResult(folder.best, best_epoch, dev, test)
     display.result(result)
     return result
