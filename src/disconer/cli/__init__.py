@@ -12,6 +12,7 @@ import typer
 from disconer import __version__
 from disconer.cli.check import check_cli
 from disconer.cli.convert import convert_cli
+from disconer.cli.demo import demo_cli
 from disconer.cli.evaluate import evaluate_cli
 from disconer.cli.init import init_cli
 from disconer.cli.prepare import PrepareCommand, prepare_cli
@@ -28,6 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.command("demo")(demo_cli)
 app.command("convert")(convert_cli)
 app.command("init")(init_cli)
 app.command("prepare", cls=PrepareCommand)(prepare_cli)

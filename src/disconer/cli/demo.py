@@ -1,0 +1,61 @@
+"""`disconer demo`: a first model, trained on this machine in a few minutes."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from disconer.errors import DisconerError, Where
+from disconer.formats.target import new_folder
+from disconer.models import WEIGHTS, demo_folder
+
+RUN = "run"  # the training run's folder while the model is being made
+
+
+def demo(out: Path, *, epochs: int | None = None) -> None:
+    """Train the demo model and leave it in `out`, whole or not at all; nothing else of the run is kept."""
+    if out.exists() and not _has_model(out):
+        raise DisconerError(
+            "Something that is not a model stands where the demo model is to go",
+            where=Where(str(out)),
+            fix="Choose another folder with --out.",
+        )
+    from disconer.demo import EPOCHS, demo_config
+    from disconer.training import train
+
+    with new_folder(out) as folder:
+        result = train(demo_config(epochs or EPOCHS), folder / RUN)
+        shutil.copytree(result.folder, folder, dirs_exist_ok=True)
+        shutil.rmtree(folder / RUN)
+
+
+def _has_model(folder: Path) -> bool:
+    return (folder / WEIGHTS).is_file()
+
+
+def demo_cli(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for the model; by default where `disconer predict` finds it."),
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the data; more take longer.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Train again, if the model is there already.")] = False,
+) -> None:
+    """Train a small model on data that comes with disconer, in a few minutes and without a GPU.
+
+    The data is an excerpt of Chia: eligibility criteria of clinical trials (Kury et al. 2020, CC BY 4.0). The model
+    shows what disconer does. It is not the one to work with: 197 short documents are too few for that.
+    """
+    folder = out or demo_folder()
+    if _has_model(folder) and not force:
+        print(f"The demo model is here already: {folder}. (--force trains it again.)")
+    else:
+        started = time.perf_counter()
+        demo(folder, epochs=epochs)
+        print(f"Trained in {time.perf_counter() - started:.0f} seconds. The model is in {folder}.")
+    option = f" --model {out}" if out else ""
+    print(f'Next: disconer predict{option} --text "Severe renal or hepatic impairment."')

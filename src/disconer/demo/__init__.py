@@ -1,0 +1,31 @@
+"""The demo: a small model of the eligibility criteria of clinical trials, from data that comes with disconer.
+
+The data is an excerpt of Chia (Kury et al. 2020, CC BY 4.0); README.md beside it says which.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+from disconer.config import Config, config_from_dict
+
+EPOCHS = 10
+
+# Small data, small steps: batches of few sentences and a higher rate than a large corpus would bear.
+_SETTINGS: dict[str, Any] = {
+    "encoder": {"dropout": 0.2},
+    "head": {"max_width": 12, "fragments": {"dropout": 0.2}, "relations": {"dropout": 0.2}},
+    "training": {"batch_tokens": 256, "encoder_rate": 2e-4, "head_rate": 1e-3},
+}
+
+
+def demo_config(epochs: int = EPOCHS) -> Config:
+    """How the demo model is trained."""
+    data = {"train": _path("train"), "dev": _path("dev"), "format": "jsonl"}
+    training = {**_SETTINGS["training"], "epochs": epochs}
+    return config_from_dict({**_SETTINGS, "data": data, "training": training})
+
+
+def _path(split: str) -> str:
+    return str(files("disconer.demo").joinpath(f"{split}.jsonl.gz"))
