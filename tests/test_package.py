@@ -1,0 +1,57 @@
+"""What installing and importing disconer costs: light parts stay light, and the command answers at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import entry_points, version
+from statistics import median
+
+import pytest
+
+import disconer
+
+HEAVY = ("torch", "transformers", "accelerate", "spacy", "safetensors", "huggingface_hub")
+LIGHT = ("types", "errors", "formats", "evaluate", "text", "corpora", "config", "cli", "models")
+SECONDS = 0.5  # of CPU time: a busy machine changes the clock, not the work
+
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+top = importlib.import_module("disconer.{name}")
+for module in pkgutil.walk_packages(getattr(top, "__path__", []), top.__name__ + "."):
+    importlib.import_module(module.name)
+print(*(name for name in {heavy} if name in sys.modules))
+"""
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_light_parts_import_nothing_heavy(name: str) -> None:
+    code = IMPORT_ALL.format(name=name, heavy=HEAVY)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_the_test_above_can_fail() -> None:
+    code = IMPORT_ALL.format(name="recognizer", heavy=HEAVY)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "torch" in done.stdout.split()
+
+
+def help_seconds() -> float:
+    """The CPU time of one `disconer --help`."""
+    resource = pytest.importorskip("resource")  # Windows has none
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "disconer", "--help"], capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_help_is_quick() -> None:
+    help_seconds()  # compiles what was not compiled yet
+    assert median(help_seconds() for _ in range(5)) < SECONDS
+
+
+def test_the_installed_package() -> None:
+    assert version("disconer") == disconer.__version__
+    (command,) = entry_points(group="console_scripts", name="disconer")
+    assert command.value == "disconer.cli:main"
