@@ -13,6 +13,7 @@ from disconer.model.build import build_network
 from disconer.model.checkpoint import Model
 from disconer.model.pieces import PieceTokenizer
 from disconer.model.resolve import without_pooler
+from disconer.model.span_head import Relation
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 
@@ -53,3 +54,43 @@ def toy_model(labels: tuple[str, ...] = ("ADR", "Drug"), *, positions: int = 64,
     network = build_network(config, labels, without_pooler(toy_bert(positions=positions)))
     network.eval()
     return Model(network, PieceTokenizer(toy_tokenizer()), config, labels)
+
+
+def lively(model: Model, *, seed: int = 3, against: float = 2.0) -> Model:
+    """The model with random scorers that find many entities, discontinuous ones too, so that there is much to compare.
+
+    against: how much they lean to finding no fragment.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    head = model.network.head
+    with torch.no_grad():
+        for scorer in (head.fragments, head.relations):
+            for parameter in scorer.parameters():
+                parameter.normal_(0, 3 * (parameter.ndim > 1) / parameter.shape[-1] ** 0.5, generator=generator)
+        head.fragments.rest[-1].bias[0] += against
+    return model
+
+
+def letter_model(*, positions: int = 64) -> Model:
+    """A model by hand that knows no context: the words p and k are fragments, and any p is followed by any later k."""
+    linear: dict[str, Any] = {"hidden": []}
+    model = toy_model(
+        ("ADR",),
+        positions=positions,
+        encoder={"lstm": None},
+        head={"max_width": 1, "fragments": linear, "relations": linear},
+    )
+    embeddings, head = model.transformer.embeddings, model.network.head
+    model.transformer.encoder.layer = torch.nn.ModuleList()
+    embeddings.LayerNorm = torch.nn.Identity()
+    p, k = (model.tokenizer.tokenizer.convert_tokens_to_ids(letter) for letter in "pk")
+    first, second = 0, 2 * head.relations.size  # where the spans of a pair begin in [s, s * s', s']
+    with torch.no_grad():
+        for parameter in (*embeddings.parameters(), *head.parameters()):
+            parameter.zero_()
+        embeddings.word_embeddings.weight[[p, k], [0, 1]] = 1
+        head.fragments.first.weight[1, :2] = 10
+        head.fragments.first.bias[1] = -5
+        head.relations.first.weight[Relation.SUCCESSION, [first, second + 1]] = 10
+        head.relations.first.bias[Relation.SUCCESSION] = -15
+    return model

@@ -76,7 +76,8 @@ class TransformerWords(nn.Module):
         words = first.reshape(n_rows * n_words, -1)
         values = pieces.reshape(-1, pieces.shape[-1])[batch.piece_places]  # (M, d_h)
         reduce = "mean" if self.pooling == "mean" else "amax"
-        pooled = words.index_reduce(0, batch.word_places, values, reduce, include_self=False)
+        owners = batch.word_places.unsqueeze(-1).expand_as(values)  # (M, d_h)
+        pooled = words.scatter_reduce(0, owners, values, reduce, include_self=False)
         return pooled.view(n_rows, n_words, -1)
 
 

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from disconer import Document
+from disconer.model.batch import WordBatch, word_batch
+from disconer.model.build import build_network
+from disconer.model.checkpoint import Model
+from disconer.model.examples import Windower
+from disconer.model.pieces import PieceTokenizer
+from disconer.model.resolve import max_pieces, without_pooler
+from disconer.model.windows import Window
+from model.families import ENCODERS, TOKENIZERS, byte_level, tiny_encoder, unigram
+from model.toy import SPECIAL, letter_model, lively, toy_config, toy_model, toy_tokenizer
+
+PAD, _, CLS, SEP = range(len(SPECIAL))
+TEXTS = [
+    "pain and stiffness in my knees",
+    "a",
+    "aspirin caused pain, fever and 5 swollen hands",
+    "no pain",
+    "x " * 18,
+]
+
+
+def windows_of(texts: list[str], model: Model) -> list[Window]:
+    windower = Windower(model.config.data, model.tokenizer, model.max_pieces)
+    documents = [windower.segment(Document(str(number), text)) for number, text in enumerate(texts)]
+    return [window for document in documents for own in windower.windows(document) for window in own]
+
+
+def test_what_a_batch_holds() -> None:
+    model = toy_model()
+    batch = word_batch(windows_of(["a bc", "d"], model), model.tokenizer)
+    a, b, c, d = (toy_tokenizer().convert_tokens_to_ids(piece) for piece in ("a", "b", "##c", "d"))
+    assert batch.piece_ids.tolist() == [[CLS, a, b, c, SEP], [CLS, d, SEP, PAD, PAD]]
+    assert batch.piece_mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
+    assert batch.first_piece.tolist() == [[1, 2], [1, 0]]
+    assert batch.piece_places.tolist() == [1, 2, 3, 6]
+    assert batch.word_places.tolist() == [0, 1, 1, 2]
+    assert batch.word_mask.tolist() == [[True, True], [True, False]]
+    assert batch.own_mask.tolist() == [[True, True], [True, False]]
+    assert batch.parsed.tolist() == [False, False]
+    assert batch.lengths == [2, 1]
+
+
+def test_a_word_without_pieces_takes_the_piece_before_it() -> None:
+    model = toy_model()
+    batch = word_batch(windows_of(["\u200d a \u200d b"], model), model.tokenizer)
+    assert batch.first_piece.tolist() == [[0, 1, 1, 2]]
+    assert batch.word_places.tolist() == [1, 3]
+
+
+def test_a_sentence_without_any_piece() -> None:
+    tokenizer = PieceTokenizer(unigram())  # which puts nothing around a sentence
+    config = toy_config()
+    network = build_network(config, ("ADR",), without_pooler(tiny_encoder("bert"))).eval()
+    windows = windows_of(["\u0301", "a \u0301"], Model(network, tokenizer, config, ("ADR",)))
+    assert len(windows[0].pieces.ids) == 0
+    assert network.find(word_batch(windows[:1], tokenizer)) == [[]]
+    assert len(network.find(word_batch(windows, tokenizer))) == 2
+
+
+def test_the_words_that_a_window_owns() -> None:
+    model = toy_model(positions=12)
+    batch = word_batch(windows_of(["a b c d e f g h i j k l m n"], model), model.tokenizer)
+    assert batch.own_mask.sum().item() == 14
+    assert batch.own_mask[0].tolist() == [True] * 9 + [False]
+
+
+@pytest.mark.parametrize("pooling", ["first", "mean", "max"])
+def test_pooling(pooling: str) -> None:
+    model = toy_model(encoder={"pooling": pooling, "lstm": None})
+    windows = windows_of(["pain \u200d of", "no"], model)
+    batch = word_batch(windows, model.tokenizer)
+    encoder = model.network.words.encoder
+    with torch.inference_mode():
+        words = encoder(batch)
+        pieces = encoder.transformer(input_ids=batch.piece_ids, attention_mask=batch.piece_mask).last_hidden_state
+    pool = {"first": lambda own: own[0], "mean": lambda own: own.mean(0), "max": lambda own: own.amax(0)}[pooling]
+    wanted = [(0, 0, slice(1, 5)), (0, 1, slice(4, 5)), (0, 2, slice(5, 7)), (1, 0, slice(1, 3))]
+    for row, word, own in wanted:
+        torch.testing.assert_close(words[row, word], pool(pieces[row, own]))
+
+
+FEATURES = {
+    "plain": {"encoder": {"lstm": None}},
+    "lstm": {"encoder": {"lstm": {"size": 8}}},
+    "mean of layers": {"encoder": {"pooling": "mean", "layers": 2}},
+    "many labels, all widths": {"head": {"labels": "many", "max_width": None}},
+    "gcn": {"syntax": {"parser": "data", "gcn": {"heads": 2, "size": 4, "first_layers": 2, "further_layers": 2}}},
+}
+
+
+def scores(model: Model, batch: WordBatch) -> list[torch.Tensor]:
+    """Of every window, the scores of the spans that exist."""
+    with torch.inference_mode():
+        head = model.network.head
+        values, exist = head._span_scores(model.network.words(batch), batch)
+    return [values[row][exist[row]] for row in range(len(batch.lengths))]
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+@settings(max_examples=15)
+@given(chosen=st.lists(st.sampled_from(range(len(TEXTS))), min_size=1, max_size=4))
+def test_neither_padding_nor_company_changes_a_result(feature: str, chosen: list[int]) -> None:
+    model = lively(toy_model(**FEATURES[feature]))
+    windows = [windows_of(TEXTS, model)[number] for number in chosen]
+    together = word_batch(windows, model.tokenizer)
+    alone = [word_batch([window], model.tokenizer) for window in windows]
+    for in_company, batch in zip(scores(model, together), alone, strict=True):
+        torch.testing.assert_close(in_company, scores(model, batch)[0], rtol=1e-5, atol=1e-5)
+    for in_company, batch in zip(model.network.find(together), alone, strict=True):
+        (by_itself,) = model.network.find(batch)
+        assert [(found.label, found.ranges) for found in in_company] == [
+            (found.label, found.ranges) for found in by_itself
+        ]
+        assert [found.score for found in in_company] == pytest.approx([found.score for found in by_itself], abs=1e-5)
+
+
+@settings(max_examples=50)
+@given(letters=st.lists(st.sampled_from("pkabc"), min_size=1, max_size=60))
+def test_a_window_finds_all_that_begins_among_its_own_words_and_ends_in_it(letters: list[str]) -> None:
+    model = letter_model(positions=14)
+    windows = windows_of([" ".join(letters)], model)
+    found = [
+        (entity.label, tuple(first + window.start for first, _ in entity.ranges))
+        for window, entities in zip(windows, model.network.find(word_batch(windows, model.tokenizer)), strict=True)
+        for entity in entities
+        if window.owns(entity.ranges[0][0])
+    ]
+    wanted = []
+    for window in windows:
+        words = range(window.start, window.end)
+        pairs = [(a, b) for a in words for b in words if a + 1 < b and (letters[a], letters[b]) == ("p", "k")]
+        paired = {word for pair in pairs for word in pair}
+        alone = [(word,) for word in words if letters[word] in "pk" and word not in paired]
+        wanted += [("ADR", words) for words in (*pairs, *alone) if window.own[0] <= words[0] < window.own[1]]
+    assert sorted(found) == sorted(wanted)
+
+
+@pytest.mark.parametrize("family", ENCODERS)
+def test_encoders_of_every_family(family: str) -> None:
+    config = toy_config(encoder={"pooling": "mean", "lstm": None})
+    network = build_network(config, ("ADR", "Drug"), without_pooler(tiny_encoder(family))).eval()
+    tokenizer = PieceTokenizer(byte_level() if "pad_token_id" in ENCODERS[family] else toy_tokenizer())
+    model = lively(Model(network, tokenizer, config, ("ADR", "Drug")))
+    assert max_pieces(model.transformer) == 40
+    windows = windows_of([*TEXTS, "knees " * 60], model)
+    assert 30 < max(len(window.pieces.ids) for window in windows) <= 38
+    together = scores(model, word_batch(windows, tokenizer))
+    for in_company, window in zip(together, windows, strict=True):
+        torch.testing.assert_close(in_company, scores(model, word_batch([window], tokenizer))[0], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("family", TOKENIZERS)
+def test_each_word_reads_its_own_pieces(family: str) -> None:
+    """If a vector says which piece it stands for, a word's mean says which pieces it has."""
+    tokenizer = PieceTokenizer(TOKENIZERS[family]())
+    model = toy_model(encoder={"pooling": "mean", "lstm": None})
+    model = Model(model.network, tokenizer, model.config, model.labels)
+    windows = windows_of(["My knees: naïve café 🚀.", "no pain"], model)
+    batch = word_batch(windows, tokenizer)
+    vectors = batch.piece_ids.float().unsqueeze(-1)  # (B, P, 1)
+    words = model.network.words.encoder._pool(vectors, batch).squeeze(-1)
+    for row, window in enumerate(windows):
+        for word, (first, end) in enumerate(zip(window.pieces.first, window.pieces.end, strict=True)):
+            assert words[row, word].item() == pytest.approx(window.pieces.ids[first:end].mean())
