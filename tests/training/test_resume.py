@@ -106,6 +106,16 @@ def test_a_finished_run_only_reports(unbroken: Run) -> None:
     assert state.stat().st_mtime_ns == before
 
 
+def test_scores_are_scaled_once(unbroken: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("disconer.model.scores.FEWEST", 1)
+    out = tmp_path / "run"
+    scales = []
+    for resume in (False, True):
+        train(unbroken.config, out, resume=resume)
+        scales.append(json.loads((out / "best" / "config.json").read_text("utf-8"))["scores"])
+    assert scales[0] == scales[1] != {"slope": 1.0, "offset": 0.0}
+
+
 def test_other_settings_are_refused_by_name(unbroken: Run) -> None:
     values = unbroken.config.to_dict()
     values["training"] |= {"seed": 2, "epochs": 9}

@@ -96,7 +96,7 @@ class Display:
 
     def _draw(self, done: float, line: str) -> None:
         if self._live is not None and self._task is not None:
-            self._live.update(self._task, completed=done, description=line)
+            self._live.update(self._task, completed=done, description=line, refresh=True)
 
     def _say(self, line: str) -> None:
         if self.quiet:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -15,10 +15,11 @@ from disconer.config import Config
 from disconer.errors import DisconerError, Where
 from disconer.evaluate import Evaluation
 from disconer.model.build import build_network
-from disconer.model.checkpoint import Model, record_figures, record_scale, replace_file
+from disconer.model.checkpoint import Model, load_model, record_figures, record_scale, replace_file
 from disconer.model.examples import Example, Windower
 from disconer.model.pieces import PieceTokenizer
 from disconer.model.resolve import load_encoder
+from disconer.model.scores import UNSCALED
 from disconer.recognizer import Recognizer
 from disconer.training.data import TrainingData, read_data
 from disconer.training.display import Display
@@ -85,19 +86,18 @@ def _examples(model: Model, data: TrainingData, display: Display) -> list[Exampl
 def _finish(
     folder: RunFolder, data: TrainingData, best_epoch: int, accelerator: Accelerator, display: Display
 ) -> TrainingResult:
-    """Scale the scores of the best model on dev, and measure it from the files that people will load."""
+    """Scale the scores of the best model on dev, and measure it as people will load it."""
     accelerator.wait_for_everyone()
-    scale = scale_on(Recognizer.from_pretrained(folder.best, device=accelerator.device), data.dev, accelerator)
-    if accelerator.is_main_process:
-        record_scale(folder.best, scale)
-    accelerator.wait_for_everyone()
-    best = Recognizer.from_pretrained(folder.best, device=accelerator.device)
+    model = replace(load_model(folder.best), scale=UNSCALED)  # a resumed run may have been here before
+    scale = scale_on(Recognizer(model, device=accelerator.device), data.dev, accelerator)
+    best = Recognizer(replace(model, scale=scale), device=accelerator.device)
     dev = measure(best, data.dev, accelerator)
     test = None if data.test is None else measure(best, data.test, accelerator)
     if accelerator.is_main_process:
         figures = {name: found.to_dict() for name, found in (("dev", dev), ("test", test)) if found is not None}
         for name, measured in figures.items():
             replace_file(folder.path / f"{name}.json", json.dumps(measured, indent=2).encode())
+        record_scale(folder.best, scale)
         record_figures(folder.best, figures)
     result = TrainingResult(folder.best, best_epoch, dev, test)
     display.result(result)

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from disconer.training.display import Clock, Display
+from disconer.training.state import Progress
+
+
+def record(epoch: int, f1: float) -> dict[str, float]:
+    return {"epoch": epoch, "loss": 2.5, "dev_f1": f1, "dev_f1_discontinuous": 0.25, "seconds": 1.5}
+
+
+def show_three_epochs(display: Display) -> None:
+    progress = Progress([record(1, 0.5)])
+    with display.running(4, progress):
+        for epoch, f1 in ((2, 0.75), (3, 0.6)):
+            display.step(epoch, 7, 9, 3.25)
+            display.measuring(epoch)
+            progress.history.append(record(epoch, f1))
+            display.epoch(progress)
+
+
+def test_a_line_an_epoch(capsys: pytest.CaptureFixture[str]) -> None:
+    show_three_epochs(Display())
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "resumed after epoch 1, best dev F1 50.00 (epoch 1)"
+    assert lines[1].startswith("epoch   2  loss    2.500  dev F1 75.00  discontinuous 25.00     1.5 s")
+    assert lines[1].endswith("left  best")
+    assert lines[2].endswith("left")
+    assert len(lines) == 3
+
+
+def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    show_three_epochs(Display(quiet=True))
+    assert capsys.readouterr().err == ""
+
+
+def test_live_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "160")
+    show_three_epochs(Display())
+    shown = terminal.getvalue()
+    assert "epoch 2, step 7/9, loss 3.250, best dev F1 50.00 (epoch 1)" in shown
+    assert "epoch 3, measuring on dev, best dev F1 75.00 (epoch 2)" in shown
+
+
+def test_time_left_is_of_the_epochs_of_this_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("time.perf_counter", lambda: now)
+    clock = Clock(n_epochs=10, n_done=4)
+    now = 160.0
+    assert clock.left(6) == pytest.approx(120)
+    assert clock.left(10) == 0
