@@ -107,7 +107,7 @@ def _figure_lines(figures: Figures) -> Iterator[str]:
         return
     yield "An entity is right if its label and all its fragments are."
     yield ""
-    yield "| split | entities | number | precision | recall | F1 |"
+    yield "| split | entities | gold | precision | recall | F1 |"
     yield "|---|---|---:|---:|---:|---:|"
     for split, measured in figures.items():
         yield _figure_row(split, "all", measured["overall"])

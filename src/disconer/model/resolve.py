@@ -32,7 +32,7 @@ def load_encoder(name: str) -> tuple[nn.Module, Any]:
     try:
         with quiet():
             return _load(place, local_files_only=True)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # transformers, tokenizers and safetensors each raise their own
         if is_folder:
             raise DisconerError(
                 "The encoder in this folder cannot be loaded",
@@ -45,7 +45,7 @@ def load_encoder(name: str) -> tuple[nn.Module, Any]:
         raise _nowhere(name, reason)
     try:
         return _load(place, local_files_only=False)
-    except (OSError, ValueError) as error:
+    except Exception as error:
         raise _nowhere(name, first_line(error)) from error
 
 
