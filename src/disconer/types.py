@@ -212,6 +212,12 @@ class Document:
     def to_dict(self) -> dict[str, Any]:
         return {"id": self.id, "text": self.text, "entities": [entity.to_dict() for entity in self.entities]}
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from disconer.render import render_fragment  # only here: pictures are made of documents
+
+        return render_fragment(self)
+
 
 def _place(text: str, entities: Iterable[Entity]) -> tuple[Entity, ...]:
     entities = tuple(entities)

@@ -29,6 +29,11 @@ def test_a_line_break_within_a_fragment_opens_both_sides() -> None:
     assert second.pieces == [Piece(0, ((4, 5),), 4, 5, from_before=True, goes_on=False)]
 
 
+def test_the_inner_entity_chooses_its_lane_first() -> None:
+    (line,) = lines("a b c d", [[(0, 7)], [(2, 3)], [(0, 1), (6, 7)]], text_lines("a b c d"))
+    assert [piece.number for piece in line.pieces] == [1, 0, 2]
+
+
 def test_lines_are_cut_between_words() -> None:
     assert [TEXT[start:end] for start, end in wrapped_lines(TEXT, 12)] == [
         "The mitral ",

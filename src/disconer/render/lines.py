@@ -33,7 +33,10 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The stretch [start, end) of the text, without its line break, and the pieces in it, by number."""
+    """The stretch [start, end) of the text, without its line break, and the pieces in it.
+
+    pieces: in the order in which they choose lanes: short ones first, so that brackets nest.
+    """
 
     start: int
     end: int
@@ -93,7 +96,11 @@ def lines(text: str, entities: Sequence[Iterable[Stretch]], stretches: Iterable[
             begun.append(waiting.pop())
         begun = [one for one in begun if one[0][-1].end > start]
         pieces = [piece for own, number in begun if (piece := _piece(number, own, start, end))]
-        yield Line(start, end, sorted(pieces))
+        yield Line(start, end, sorted(pieces, key=_turn))
+
+
+def _turn(piece: Piece) -> tuple[int, int, int]:
+    return piece.end - piece.start, piece.start, piece.number
 
 
 def _piece(number: int, fragments: tuple[Fragment, ...], start: int, end: int) -> Piece | None:

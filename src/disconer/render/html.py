@@ -1,0 +1,129 @@
+"""A document as HTML: its text as it is, with bars under it that the browser lays out together with the text.
+
+No width is measured, so any script, font and window will do: each segment of the text stands within inline boxes,
+one for each entity over it, which hang below the text by the depth of their lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate
+
+from disconer.render.clusters import columns
+from disconer.render.direction import has_right_to_left
+from disconer.render.escape import escaped
+from disconer.render.lanes import Reach, pack
+from disconer.render.lines import Line, Piece, lines, text_lines
+from disconer.render.marks import Mark, Standing
+from disconer.render.palette import Palette
+from disconer.render.segments import Part, Placed, Segment, segments
+from disconer.types import Document
+
+# Rough widths in em, only to keep captions of one lane apart; bars need none.
+_NARROW, _WIDE = frozenset("iIjlftr.,;:!|'\"()[]{} -"), frozenset("mwMW@%")
+_CAPTION_SIZE = 0.75  # of a caption against the text; it is smaller, and bold
+_CAPTION_GAP = 0.5  # em between two captions
+
+
+def document_html(document: Document, marks: Sequence[Mark], palette: Palette, *, head: str = "") -> str:
+    """A document and its marks as an element of class `disconer`.
+
+    It needs the rules of `stylesheet`, and to light up entities the script `hover.js`.
+
+    head: a line above the text.
+    """
+    title = f'<p class="head">{escaped(head)}</p>\n' if head else ""
+    rows = "\n".join(_lines(document.text, marks, palette))
+    return f'<div class="disconer">\n{title}{rows}\n</div>\n'
+
+
+def _lines(text: str, marks: Sequence[Mark], palette: Palette) -> Iterator[str]:
+    drawing = _Drawing(text, marks, palette)
+    fragments = [mark.entity.fragments for mark in marks]
+    for line in lines(text, fragments, text_lines(text)):
+        content = drawing.line(line) if line.pieces else escaped(text[line.start : line.end])
+        yield f'<div class="line" dir="auto">{content or "<br>"}</div>'
+
+
+class _Drawing:
+    """Draws the lines of one text."""
+
+    def __init__(self, text: str, marks: Sequence[Mark], palette: Palette) -> None:
+        self.text, self.marks = text, marks
+        self.colours = [_colour_class(mark, palette) for mark in marks]
+        self.described: set[int] = set()  # marks that have been described and can be focused
+
+    def line(self, line: Line) -> str:
+        lanes = pack(_reaches(self.text, line, self.marks))
+        placed = [Placed(lane, piece) for lane, piece in zip(lanes, line.pieces, strict=True) if lane is not None]
+        content = "".join([self._segment(segment) for segment in segments(line, placed)])
+        hidden = len(line.pieces) - len(placed)
+        return content + (f'<span class="more"> + {hidden:,} more entities here</span>' if hidden else "")
+
+    def _segment(self, segment: Segment) -> str:
+        text = escaped(self.text[segment.start : segment.end])
+        if not segment.parts:
+            return text
+        opening, above = "", -1
+        for part in segment.parts:
+            lane = part.placed.lane
+            place = f"a{lane}" if above < 0 else f"b{lane - above}"
+            opening += f"<span{self._attributes(part, segment, place)}>"
+            above = lane
+        return f'{opening}<span class="t r{above}">{text}</span>{"</span>" * len(segment.parts)}'
+
+    def _attributes(self, part: Part, segment: Segment, place: str) -> str:
+        piece = part.placed.piece
+        number = piece.number
+        classes = f"e {'f' if part.is_fragment else 'g'} {self.colours[number]} {place}"
+        if segment.start == piece.start and not piece.from_before:
+            classes += " h"
+        if segment.end == piece.end and not piece.goes_on:
+            classes += " z"
+        attributes = f' class="{classes}" data-e="{number}"'
+        if piece.fragments and segment.start == piece.fragments[0].start:
+            mark = self.marks[number]
+            attributes += f' data-l="{escaped(_caption(mark, piece))}"'
+            if number not in self.described:
+                self.described.add(number)
+                attributes += f' tabindex="0" role="note" aria-label="{escaped(mark.description)}"'
+        return attributes
+
+
+def _colour_class(mark: Mark, palette: Palette) -> str:
+    return f"c{palette.number(mark.entity.label)}" if mark.standing is Standing.PLAIN else mark.standing.value
+
+
+def _caption(mark: Mark, piece: Piece) -> str:
+    return f"… {mark.caption}" if piece.from_before else mark.caption
+
+
+def _reaches(text: str, line: Line, marks: Sequence[Mark]) -> list[Reach]:
+    """From where to where each piece takes its lane: the caption may be wider than the text above it."""
+    shown = text[line.start : line.end]
+    places, either_way = _ems(shown), has_right_to_left(shown)
+    reaches = []
+    for piece in line.pieces:
+        start, end = places[piece.start - line.start], places[piece.end - line.start]
+        if piece.fragments:
+            width = _ems(_caption(marks[piece.number], piece))[-1] * _CAPTION_SIZE + _CAPTION_GAP
+            anchor = places[piece.fragments[0].start - line.start]
+            end = max(end, anchor + width)
+            start = min(start, anchor - width) if either_way else start
+        reaches.append((start, end))
+    return reaches
+
+
+def _ems(text: str) -> list[float]:
+    """Roughly where each character stands in a proportional font, and last the width of the whole."""
+    return list(accumulate(map(_em, text), initial=0.0))
+
+
+@lru_cache(maxsize=10_000)
+def _em(character: str) -> float:
+    if character in _NARROW:
+        return 0.3
+    if character in _WIDE:
+        return 0.85
+    return 0.6 if character.isupper() else 0.52 * columns(character)[-1]

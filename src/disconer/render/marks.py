@@ -1,0 +1,87 @@
+"""What is drawn: entities, and in a comparison what each of them is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from disconer.evaluate.mistakes import mistakes
+from disconer.types import Document, Entity
+
+CAPTION_LENGTH = 28  # characters of a label that are drawn; the whole of it is in the description
+TEXT_LENGTH = 200  # characters of an entity's text in its description
+
+
+class Standing(StrEnum):
+    """How an entity stands in a comparison of predictions with gold."""
+
+    PLAIN = "plain"  # there is no comparison
+    RIGHT = "right"
+    MISSED = "missed"  # gold that was not predicted
+    WRONG = "wrong"  # predicted, but not gold
+
+
+_SIGNS = {Standing.PLAIN: "", Standing.RIGHT: "", Standing.MISSED: "− ", Standing.WRONG: "+ "}
+_WORDS = {
+    Standing.PLAIN: "",
+    Standing.RIGHT: ", right",
+    Standing.MISSED: ", gold, not predicted: ",
+    Standing.WRONG: ", predicted, not gold: ",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An entity to be drawn; in a comparison with its standing and the class of its error, in words."""
+
+    entity: Entity
+    standing: Standing = Standing.PLAIN
+    error: str = ""
+
+    @property
+    def caption(self) -> str:
+        """What stands under the entity: its label, with a sign and the class of its error."""
+        label = shortened(self.entity.label, CAPTION_LENGTH)
+        return f"{_SIGNS[self.standing]}{label} {self.error}".rstrip()
+
+    @property
+    def description(self) -> str:
+        """All about the entity in a sentence, for tooltips and screen readers.
+
+        >>> Mark(Document("d", "pain in hands", (Entity("ADR", ((0, 4), (8, 13)), score=0.9),)).entities[0]).description
+        'ADR: “pain … hands”, discontinuous, characters 0–4 and 8–13, score 0.90'
+        """
+        entity = self.entity
+        places = " and ".join(f"{start}–{end}" for start, end in entity.fragments)
+        kind = "" if entity.kind is None else f", {entity.kind}"
+        score = "" if entity.score is None else f", score {entity.score:.2f}"
+        text = shortened(_with_gaps(entity), TEXT_LENGTH)
+        return f"{entity.label}: “{text}”{kind}, characters {places}{score}{_WORDS[self.standing]}{self.error}"
+
+
+def shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _with_gaps(entity: Entity) -> str:
+    """The entity's text with an ellipsis for each gap; `text` joins the fragments by a space each."""
+    parts, position = [], 0
+    for start, end in entity.fragments:
+        parts.append(entity.text[position : position + end - start])
+        position += end - start + 1
+    return " … ".join(parts)
+
+
+def plain_marks(document: Document) -> list[Mark]:
+    return [Mark(entity) for entity in document.entities]
+
+
+def compared_marks(gold: Document, predicted: Document) -> list[Mark]:
+    """Gold against predicted: what is right once, and both sides of every error."""
+    known = {entity.key for entity in gold.entities}
+    right = {entity.key: Mark(entity, Standing.RIGHT) for entity in predicted.entities if entity.key in known}
+    marks = list(right.values())
+    for mistake in mistakes(gold, predicted):
+        marks += [Mark(entity, Standing.MISSED, mistake.error.words) for entity in mistake.gold]
+        marks += [Mark(entity, Standing.WRONG, mistake.error.words) for entity in mistake.predicted]
+    return marks
