@@ -1,0 +1,119 @@
+"""Write the pages of the reference that follow from the code: commands and configuration.
+
+    python scripts/make_reference.py
+
+A test compares the pages with what this makes; run it when a verb, an option or a knob changes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from disconer.cli import app
+from disconer.config import preset_names
+from disconer.config.knobs import Knob, knob_tree
+from disconer.config.problems import Key, dotted
+
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
+_MADE = "<!-- Made by scripts/make_reference.py: edit the code's own help and descriptions instead. -->"
+
+Row = tuple[str, ...]
+
+
+def table(columns: Row, rows: list[Row]) -> str:
+    """A Markdown table."""
+    lines = [columns, tuple("---" for _ in columns), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def commands_page() -> str:
+    """Every verb with its arguments and options."""
+    root: Any = typer.main.get_command(app)
+    verbs = "\n\n".join(_verb(name, command) for name, command in root.commands.items())
+    return f"""# Commands
+
+{_MADE}
+
+`disconer VERB --help` says the same on the terminal. Results go to stdout, progress (only on a terminal) and accounts
+of what was skipped, normalised or lost to stderr. `disconer --debug VERB …` shows the traceback of an error. Exit codes
+are on the page on [problems](problems.md).
+
+{verbs}
+"""
+
+
+def _verb(name: str, command: Any) -> str:
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
+    given = [_placeholder(argument) for argument in arguments]
+    parts = [f"## {name}", f"`{' '.join(['disconer', name, *given, '[OPTIONS]'])}`", _paragraphs(command.help)]
+    rows = [(f"`{_placeholder(argument)}`", _text(argument.help)) for argument in arguments]
+    rows += [(f"`{', '.join(option.opts)}`", _text(option.help) + _default(option)) for option in options]
+    return "\n\n".join([*parts, table(("", ""), rows)])
+
+
+def _placeholder(argument: Any) -> str:
+    name = (argument.metavar or argument.name.upper()).strip("{}[]").removesuffix("...")
+    many = "…" if argument.nargs == -1 else ""
+    return f"{name}{many}" if argument.required else f"[{name}{many}]"
+
+
+def _default(option: Any) -> str:
+    shown = isinstance(option.default, str | int | float | Path) and not isinstance(option.default, bool)
+    return f" Default: `{option.default}`." if shown and str(option.default) else ""
+
+
+def _paragraphs(text: str | None) -> str:
+    return "\n\n".join(_text(part) for part in (text or "").split("\n\n"))
+
+
+def _text(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def configuration_page() -> str:
+    """Every knob with its values, its default and what it does."""
+    presets = ", ".join(f"`{name}`" for name in preset_names())
+    sections = "\n\n".join(
+        f"## {section.name}\n\n{section.description}\n\n" + table(("key", "takes", "default", ""), list(_rows(section)))
+        for section in knob_tree().parts
+    )
+    return f"""# Configuration
+
+{_MADE}
+
+A training run is told what to do by a YAML file, or by the name of a preset ({presets}). `disconer init DATA` writes a
+file fitted to your data, `disconer init --preset NAME` a preset to edit, both with a comment on every knob.
+`disconer train CONFIG --set training.seed=7` changes single values.
+
+Unknown keys and wrong values are refused, all at once, each with its line. Relative data paths start at the current
+directory. A section that is `null` is switched off.
+
+{sections}
+"""
+
+
+def _rows(section: Knob, prefix: Key = ()) -> Iterator[Row]:
+    for knob in section.parts:
+        key = (*prefix, knob.name)
+        takes = "a section, or null" if knob.parts and "null" in knob.expected else "a section" if knob.parts else ""
+        yield (f"`{dotted(key)}`", takes or knob.expected, _value(knob), knob.description)
+        yield from _rows(knob, key)
+
+
+def _value(knob: Knob) -> str:
+    if knob.required:
+        return "must be given"
+    return "" if knob.parts and knob.default is not None else f"`{json.dumps(knob.default)}`"
+
+
+PAGES = {"commands.md": commands_page, "configuration.md": configuration_page}
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        (REFERENCE / name).write_text(page(), "utf-8")
