@@ -13,8 +13,6 @@ from disconer.errors import DisconerError, Where
 from disconer.formats.target import new_folder
 from disconer.models import WEIGHTS, demo_folder
 
-RUN = "run"  # the training run's folder while the model is being made
-
 
 def demo(out: Path, *, epochs: int | None = None) -> None:
     """Train the demo model and leave it in `out`, whole or not at all; nothing else of the run is kept."""
@@ -27,10 +25,14 @@ def demo(out: Path, *, epochs: int | None = None) -> None:
     from disconer.demo import EPOCHS, demo_config
     from disconer.training import train
 
-    with new_folder(out) as folder:
-        result = train(demo_config(epochs or EPOCHS), folder / RUN)
-        shutil.copytree(result.folder, folder, dirs_exist_ok=True)
-        shutil.rmtree(folder / RUN)
+    run = out.with_name(f".{out.name}-run")
+    shutil.rmtree(run, ignore_errors=True)  # what a demo that was killed has left
+    try:
+        result = train(demo_config(epochs or EPOCHS), run)
+        with new_folder(out) as folder:
+            shutil.copytree(result.folder, folder, dirs_exist_ok=True)
+    finally:
+        shutil.rmtree(run, ignore_errors=True)
 
 
 def _has_model(folder: Path) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from disconer.config import Config, config_from_dict
 
-EPOCHS = 10
+EPOCHS = 8
 
 # Small data, small steps: batches of few sentences and a higher rate than a large corpus would bear.
 _SETTINGS: dict[str, Any] = {
