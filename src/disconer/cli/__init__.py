@@ -16,6 +16,7 @@ from disconer.cli.demo import demo_cli
 from disconer.cli.evaluate import evaluate_cli
 from disconer.cli.init import init_cli
 from disconer.cli.prepare import PrepareCommand, prepare_cli
+from disconer.cli.serve import serve_cli
 from disconer.cli.stats import stats_cli
 from disconer.cli.train import train_cli
 from disconer.errors import DisconerError
@@ -37,6 +38,7 @@ app.command("stats")(stats_cli)
 app.command("check")(check_cli)
 app.command("train")(train_cli)
 app.command("evaluate")(evaluate_cli)
+app.command("serve")(serve_cli)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,129 @@
+"""`disconer serve`: models over HTTP, and a page to try them on."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from disconer.errors import DisconerError
+from disconer.models import default_model
+from disconer.serve.limits import Limits
+
+if TYPE_CHECKING:
+    from disconer.serve.models import Annotator  # loaded when the verb runs: it needs the extra
+
+HOST, PORT = "127.0.0.1", 8000
+TOKEN_VARIABLE = "DISCONER_TOKEN"
+NEEDED = ("fastapi", "uvicorn", "prometheus_client")
+LOOPBACK = ("127.", "::1")
+DEFAULT = Limits()
+
+
+def serve_models(
+    models: list[str],
+    *,
+    host: str = HOST,
+    port: int = PORT,
+    token: str | None = None,
+    device: str | None = None,
+    limits: Limits = DEFAULT,
+) -> None:
+    """Serve models until a signal says to end.
+
+    models: `PATH` or `NAME=PATH`; the first is for requests that name none.
+    """
+    check_installed()
+    from disconer.serve.app import create_app
+    from disconer.serve.models import model_names
+    from disconer.serve.server import bound_socket, make_server
+
+    named = model_names(models)
+    with bound_socket(host, port) as bound:
+        recognizers = _load(named, device)
+        app = create_app(recognizers, limits=limits, token=token)
+        logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+        server = make_server(
+            app,
+            limits,
+            on_start=lambda: _say_where(bound, list(named), has_token=token is not None),
+            on_drain=app.state.service.drain,
+        )
+        server.run(sockets=[bound])
+
+
+def check_installed() -> None:
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise DisconerError(
+            f"The service needs packages that are not installed: {', '.join(missing)}",
+            fix="Install them: pip install 'disconer[serve]'.",
+        )
+
+
+def _load(named: dict[str, str], device: str | None) -> dict[str, Annotator]:
+    print(f"loading {', '.join(named)} …", file=sys.stderr, flush=True)
+    from disconer.recognizer import Recognizer  # only here: it brings torch
+
+    return {name: Recognizer.from_pretrained(where, device=device) for name, where in named.items()}
+
+
+def _say_where(bound: socket.socket, names: list[str], *, has_token: bool) -> None:
+    host, port = bound.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    print(f"serving {', '.join(names)} on http://{shown}:{port} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    if not has_token and not host.startswith(LOOPBACK):
+        print(
+            f"warning: whoever reaches {shown} can use this service. A token keeps others out: --token or "
+            f"${TOKEN_VARIABLE}.",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def serve_cli(
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="M", help="Model to serve, M or NAME=M; repeatable. The first is the default."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0 is all of this machine's.")] = HOST,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes any that is free.")] = PORT,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            help="What requests must bring as bearer token. Others on this machine may see it here.",
+            envvar=TOKEN_VARIABLE,
+            show_envvar=True,
+        ),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Where to run, such as cpu or cuda:1; a GPU if there is one.")
+    ] = None,
+    max_body: Annotated[int, typer.Option(help="Bytes of a request.")] = DEFAULT.body_bytes,
+    max_texts: Annotated[int, typer.Option(help="Texts of a request.")] = DEFAULT.texts,
+    max_characters: Annotated[int, typer.Option(help="Characters of a text.")] = DEFAULT.text_characters,
+    max_queue: Annotated[
+        int, typer.Option(help="Texts that may wait for a model; more are refused.")
+    ] = DEFAULT.queue_texts,
+    max_batch: Annotated[int, typer.Option(help="Texts that a model takes together.")] = DEFAULT.batch_texts,
+    max_wait: Annotated[float, typer.Option(help="Seconds that a text waits for others.")] = DEFAULT.batch_seconds,
+    max_connections: Annotated[int, typer.Option(help="Connections at a time.")] = DEFAULT.connections,
+) -> None:
+    """Serve models over HTTP, with a page to try them on.
+
+    POST /v1/predict finds the entities of texts; /docs describes it and the rest.
+    """
+    limits = Limits(
+        body_bytes=max_body,
+        texts=max_texts,
+        text_characters=max_characters,
+        queue_texts=max_queue,
+        batch_texts=max_batch,
+        batch_seconds=max_wait,
+        connections=max_connections,
+    )
+    serve_models(models or [default_model()], host=host, port=port, token=token, device=device, limits=limits)

@@ -1,0 +1,131 @@
+"""The service over HTTP: paths, and what each answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+
+from fastapi import APIRouter, FastAPI, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from disconer import __version__
+from disconer.serve import schemas
+from disconer.serve.access import TokenCheck
+from disconer.serve.answers import brat, brat_answer, given_document, wanted
+from disconer.serve.assets import assets_router
+from disconer.serve.bodies import BodyLimit
+from disconer.serve.drawing import drawing
+from disconer.serve.faults import handle_faults
+from disconer.serve.limits import Limits
+from disconer.serve.metrics import CONTENT_TYPE
+from disconer.serve.models import Annotator
+from disconer.serve.openapi import PROBLEMS, describe
+from disconer.serve.service import Service
+from disconer.serve.watch import Watch
+from disconer.types import Document
+
+
+def create_app(
+    recognizers: Mapping[str, Annotator], *, limits: Limits | None = None, token: str | None = None
+) -> FastAPI:
+    """The service as an ASGI application.
+
+    recognizers: by the names that requests give them; the first is for requests that name none.
+    token: what requests must bring, if anything.
+    """
+    limits = limits or Limits()
+    service = Service(recognizers, limits)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service.start()
+        yield
+        await service.close()
+
+    app = FastAPI(title="disconer", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.state.service = service
+    app.include_router(api_router(service))
+    app.include_router(health_router(service))
+    app.include_router(assets_router())
+    describe(app, service, needs_token=token is not None)
+    handle_faults(app)
+    # The last to be added is the first to see a request.
+    app.add_middleware(BodyLimit, max_bytes=limits.body_bytes, seconds=limits.body_seconds)
+    if token is not None:
+        app.add_middleware(TokenCheck, token=token)
+    paths = set(app.openapi()["paths"])
+    app.add_middleware(Watch, metrics=service.metrics, paths=paths, is_draining=lambda: service.draining)
+    return app
+
+
+def api_router(service: Service) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["entities"])
+
+    @router.post("/predict", response_model=schemas.PredictAnswer, responses=PROBLEMS)
+    async def predict(asked: schemas.PredictRequest, request: Request) -> Response:
+        """Find the entities of texts."""
+        service.check_labels(asked.labels)
+        service.check_sizes(asked.texts)
+        model = service.model_named(asked.model)
+        documents = await service.annotate(model, asked.texts, request.receive())
+        kept = [wanted(document, asked.threshold, asked.labels) for document in documents]
+        as_answer = brat_answer if asked.format == "brat" else Document.to_dict
+        return JSONResponse({"model": model.name, "documents": [as_answer(document) for document in kept]})
+
+    @router.post("/render", response_model=schemas.RenderAnswer, responses=PROBLEMS)
+    async def render(asked: schemas.RenderRequest) -> Response:
+        """Draw a text and its entities, or write them as brat; no model is asked."""
+        service.check_sizes([asked.text])
+        labels = service.model_named(asked.model).labels
+        document = given_document(asked)
+        if asked.format == "brat":
+            content = brat(document)
+        else:
+            content = await run_in_threadpool(drawing, document, labels)
+        return JSONResponse({"content": content, "entities": document.to_dict()["entities"]})
+
+    @router.get("/models", response_model=schemas.ModelsAnswer)
+    async def models() -> dict[str, Any]:
+        """The models of this service, and what a request to them may hold."""
+        return {
+            "models": [
+                {"name": model.name, "labels": model.labels, "default": model is service.default}
+                for model in service.models.values()
+            ],
+            "max_texts": service.limits.texts,
+            "max_characters": service.limits.text_characters,
+        }
+
+    @router.get("/labels", response_model=schemas.LabelsAnswer, responses={422: PROBLEMS[422]})
+    async def labels(
+        model: Annotated[str | None, Query(description="Which model; the first if none is named.")] = None,
+    ) -> dict[str, Any]:
+        """The labels that a model finds."""
+        chosen = service.model_named(model)
+        return {"model": chosen.name, "labels": chosen.labels}
+
+    return router
+
+
+def health_router(service: Service) -> APIRouter:
+    router = APIRouter(tags=["health"])
+
+    @router.get("/healthz", response_model=schemas.HealthAnswer)
+    async def healthz() -> dict[str, str]:
+        """Whether the service lives."""
+        return {"status": "ok"}
+
+    @router.get("/readyz", response_model=schemas.HealthAnswer, responses={503: PROBLEMS[503]})
+    async def readyz() -> dict[str, str]:
+        """Whether the service takes texts."""
+        service.check_ready()
+        return {"status": "ready"}
+
+    @router.get("/metrics", response_class=PlainTextResponse)
+    async def metrics() -> Response:
+        """Figures for Prometheus."""
+        return Response(service.metrics.exposition(), media_type=CONTENT_TYPE)
+
+    return router

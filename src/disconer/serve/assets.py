@@ -1,0 +1,40 @@
+"""The page and its parts, from memory."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from importlib.resources import files
+
+from fastapi import APIRouter, Request, Response
+
+from disconer.serve.access import OPEN_FOLDER
+from disconer.serve.drawing import drawing_files
+
+PAGE = files("disconer.serve") / "page"
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+AT = {"index.html": "/", "docs.html": "/docs"}  # other files are in the folder
+
+
+def assets_router() -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+    contents = {entry.name: entry.read_bytes() for entry in PAGE.iterdir() if _suffix(entry.name) in TYPES}
+    contents |= {name: text.encode("utf-8") for name, text in drawing_files().items()}
+    for name, content in contents.items():
+        _add(router, AT.get(name, f"{OPEN_FOLDER}{name}"), content, TYPES[_suffix(name)])
+    return router
+
+
+def _suffix(name: str) -> str:
+    return name[name.rfind(".") :]
+
+
+def _add(router: APIRouter, path: str, content: bytes, media_type: str) -> None:
+    tag = f'"{sha256(content).hexdigest()[:16]}"'
+    headers = {"etag": tag, "cache-control": "no-cache"}  # asked for each time, sent only if it changed
+
+    async def asset(request: Request) -> Response:
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers=headers, media_type=media_type)
+
+    router.get(path)(asset)

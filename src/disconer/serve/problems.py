@@ -1,0 +1,104 @@
+"""What the service says when it does not answer: a status, a code for programs, a paragraph for people."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+
+LINGER_BYTES = 16_000_000
+LINGER_SECONDS = 2.0
+
+
+class Problem(Exception):
+    """A request that is not answered.
+
+    code: what went wrong, for programs.
+    message: what went wrong and what to do, for people.
+    details: where in the request, for each fault of it.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        details: Sequence[Mapping[str, str]] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.status, self.code, self.message, self.details = status, code, message, details
+        self.headers = dict(headers or {})
+        super().__init__(code)
+
+    def body(self) -> bytes:
+        """The JSON, in ASCII so that half a surrogate pair can be quoted, too."""
+        content: dict[str, Any] = {"error": self.code, "message": self.message}
+        if self.details:
+            content["details"] = list(self.details)
+        return json.dumps(content).encode("ascii")
+
+    async def send(self, send: Send, *, close: bool = False, more_body: bool = False) -> None:
+        body = self.body()
+        headers = {"content-type": "application/json", "content-length": str(len(body))} | self.headers
+        if close:
+            headers["connection"] = "close"
+        await send(
+            {
+                "type": "http.response.start",
+                "status": self.status,
+                "headers": [(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()],
+            }
+        )
+        await send({"type": "http.response.body", "body": body, "more_body": more_body})
+
+
+def too_large(what: str, *, got: int, limit: int, unit: str) -> Problem:
+    message = f"{what} is too large: {got:,} {unit}, where this service takes {limit:,} at most. Send it in parts."
+    return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", message)
+
+
+def not_valid(message: str, details: Sequence[Mapping[str, str]] = ()) -> Problem:
+    return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid", message, details=details)
+
+
+def busy(retry_after: int) -> Problem:
+    return Problem(
+        HTTPStatus.TOO_MANY_REQUESTS,
+        "busy",
+        f"More texts are waiting than this service can soon answer. Try again in {retry_after} s.",
+        headers={"retry-after": str(retry_after)},
+    )
+
+
+def unavailable(code: str, message: str, retry_after: int = 5) -> Problem:
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, code, message, headers={"retry-after": str(retry_after)})
+
+
+async def refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with a problem though the body was not read, and close the connection.
+
+    A client that still sends would not see the answer if the connection just went away: what it sends is read and
+    thrown away for a moment, unless it waits to be asked for the body.
+    """
+    await problem.send(send, close=True, more_body=True)
+    if not any(name == b"expect" for name, _ in scope["headers"]):
+        await _throw_away(receive)
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _throw_away(receive: Receive) -> None:
+    n_bytes = 0
+    try:
+        async with asyncio.timeout(LINGER_SECONDS):
+            while n_bytes < LINGER_BYTES:
+                message = await receive()
+                n_bytes += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+    except TimeoutError:
+        return

@@ -1,0 +1,156 @@
+"""What is asked and what is answered, as OpenAPI shows it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from disconer.types import Kind
+
+
+def _whole_characters(text: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise PydanticCustomError(
+            "half_surrogate_pair",
+            "holds half a surrogate pair at offset {offset}, which is no character; "
+            "correct the text where it comes from",
+            {"offset": error.start},
+        ) from None
+    return text
+
+
+Text = Annotated[str, AfterValidator(_whole_characters)]
+Offset = Annotated[int, Field(ge=0)]
+Range = Annotated[list[Offset], Field(min_length=2, max_length=2)]
+Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class Asked(BaseModel):
+    """Fields that nobody knows are slips: better told than passed over."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class PredictRequest(Asked):
+    """Texts, and which of their entities are wanted."""
+
+    texts: list[Text] = Field(
+        min_length=1, examples=[["Pain and stiffness in knees and hands."]], description="One or many texts."
+    )
+    model: Text | None = Field(None, description="Which model; the first if none is named. See `/v1/models`.")
+    threshold: Probability = Field(0.0, description="Entities with a lower score are left out.")
+    labels: list[Text] | None = Field(
+        None, min_length=1, description="Entities with other labels are left out. See `/v1/labels`."
+    )
+    format: Literal["json", "brat"] = Field("json", description="The form of the documents in the answer.")
+
+
+class EntityGiven(Asked):
+    """A label and one or more fragments [start, end) of the text, in code points."""
+
+    label: Text = Field(min_length=1)
+    fragments: list[Range] = Field(min_length=1, examples=[[[0, 4], [22, 27]]])
+    id: Text | None = None
+    score: Probability | None = None
+
+
+class RenderRequest(Asked):
+    """A text with entities, found or changed by whomever, and the form in which it is wanted."""
+
+    text: Text = Field(examples=["Pain and stiffness in knees and hands."])
+    entities: list[EntityGiven]
+    format: Literal["html", "brat"] = Field(
+        "html", description="An HTML element, for pages that load /assets/drawing.css and drawing.js; or brat's .ann."
+    )
+    model: Text | None = Field(None, description="The model whose labels give the colours; the first if none.")
+
+
+class EntityAnswer(BaseModel):
+    """A label and one or more fragments [start, end) of the text, in code points."""
+
+    id: str | None
+    label: str
+    start: int = Field(description="Of the first fragment.")
+    end: int = Field(description="Of the last fragment.")
+    text: str = Field(description="The texts of the fragments, joined by a space.")
+    fragments: list[Range]
+    kind: Kind
+    score: float | None = Field(ge=0, le=1)
+
+
+class DocumentAnswer(BaseModel):
+    """A text and its entities."""
+
+    id: str
+    text: str
+    entities: list[EntityAnswer]
+
+
+class BratAnswer(BaseModel):
+    """A text and its entities as the lines of brat's .ann file."""
+
+    id: str
+    text: str
+    ann: str = Field(examples=["T1\tADR 0 4;22 27\tPain knees\n"])
+
+
+class RenderAnswer(BaseModel):
+    """A document as HTML or as brat's .ann, and its entities with their texts and kinds."""
+
+    content: str
+    entities: list[EntityAnswer]
+
+
+class PredictAnswer(BaseModel):
+    """A document for each text, in the order of the texts."""
+
+    model: str
+    documents: list[DocumentAnswer] | list[BratAnswer]
+
+
+class ModelAnswer(BaseModel):
+    """A model that this service holds."""
+
+    name: str
+    labels: list[str]
+    default: bool = Field(description="Whether it is the one that is used when none is named.")
+
+
+class ModelsAnswer(BaseModel):
+    """All models, and what a request to them may hold."""
+
+    models: list[ModelAnswer]
+    max_texts: int = Field(description="Texts in a request.")
+    max_characters: int = Field(description="Characters of a text.")
+
+
+class LabelsAnswer(BaseModel):
+    """What a model finds."""
+
+    model: str
+    labels: list[str]
+
+
+class HealthAnswer(BaseModel):
+    """Whether the service is well."""
+
+    status: str
+
+
+class ProblemDetail(BaseModel):
+    """A fault of a request."""
+
+    where: str = Field(examples=["texts[3]"])
+    message: str
+
+
+class ProblemAnswer(BaseModel):
+    """Why there is no answer."""
+
+    error: str = Field(description="For programs.", examples=["busy"])
+    message: str = Field(description="For people.")
+    details: list[ProblemDetail] | None = None

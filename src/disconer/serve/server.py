@@ -1,0 +1,162 @@
+"""Connections: deadlines for slow clients, and an end that loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import socket
+from collections.abc import Callable
+from types import FrameType
+
+import h11
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from disconer.errors import DisconerError
+from disconer.serve.limits import Limits
+from disconer.serve.problems import unavailable
+
+DRAIN_SECONDS = 1.0  # between the wish to end and the last connection that is taken
+DRAIN_STEPS = 10  # in which it is looked whether somebody is in a hurry
+END_SECONDS = 90  # after which requests that still run are given up
+BACKLOG = 1024  # connections that the system may hold until they are taken
+
+_FULL = unavailable("full", "This service has as many connections as it takes. Try again soon.").body()
+_FULL_ANSWER = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 5\r\nconnection: close\r\n"
+    b"content-length: %d\r\n\r\n%s"
+) % (len(_FULL), _FULL)
+
+
+class Deadline:
+    """Does something unless it is stopped in time."""
+
+    def __init__(self, seconds: float, then: Callable[[], None]) -> None:
+        self._seconds, self._then = seconds, then
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Let the time run, if it does not yet."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._seconds, self._then)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class Connection(H11Protocol):
+    """A connection that ends when the client takes too long to say what it wants, or to read the answer."""
+
+    limits = Limits()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._head = Deadline(self.limits.head_seconds, transport.abort)
+        self._reading = Deadline(self.limits.write_seconds, transport.abort)
+        super().connection_made(transport)
+        if len(self.connections) > self.limits.connections:
+            transport.write(_FULL_ANSWER)
+            transport.close()
+        else:
+            self._head.start()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE:  # the head of a request has begun, and is not at its end
+            self._head.start()
+        else:
+            self._head.stop()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._reading.start()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._reading.stop()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head.stop()
+        self._reading.stop()
+        super().connection_lost(exc)
+
+
+class Server(uvicorn.Server):
+    """Ends in two steps: for a moment every answer closes its connection, then no new ones are taken.
+
+    Whatever was taken is answered. A second signal ends it at once.
+
+    on_start: called when connections are taken; on_drain: when the end has begun.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        *,
+        on_start: Callable[[], None],
+        on_drain: Callable[[], None],
+        drain_seconds: float,
+    ) -> None:
+        super().__init__(config)
+        self._on_start, self._on_drain, self._drain_seconds = on_start, on_drain, drain_seconds
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_drain()
+        for _ in range(DRAIN_STEPS):
+            if not self.force_exit:
+                await asyncio.sleep(self._drain_seconds / DRAIN_STEPS)
+        await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        # Unlike the parent's, it does not raise the signal again at the end: an end that was asked for is no failure.
+        if self.should_exit:
+            self.force_exit = True
+        self.should_exit = True
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket with the address taken, so that a model is not loaded in vain; connections come later."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind, protocol)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise DisconerError(
+            f"The service cannot listen on {host} port {port}",
+            got=str(error),
+            fix="Choose another --port (0 takes any that is free), or --host.",
+        ) from error
+    return bound
+
+
+def make_server(
+    app: ASGIApp,
+    limits: Limits,
+    *,
+    on_start: Callable[[], None] = lambda: None,
+    on_drain: Callable[[], None] = lambda: None,
+    drain_seconds: float = DRAIN_SECONDS,
+) -> Server:
+    """A server whose `run(sockets=[…])` serves until a signal says to end."""
+    config = uvicorn.Config(
+        app,
+        http=type("LimitedConnection", (Connection,), {"limits": limits}),
+        loop="asyncio",
+        ws="none",
+        backlog=BACKLOG,
+        timeout_keep_alive=math.ceil(limits.idle_seconds),
+        timeout_graceful_shutdown=END_SECONDS,
+        server_header=False,
+        access_log=False,  # a path may hold what a client is not supposed to put there
+        log_config=None,
+    )
+    return Server(config, on_start=on_start, on_drain=on_drain, drain_seconds=drain_seconds)

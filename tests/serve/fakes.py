@@ -1,0 +1,124 @@
+"""A recogniser that finds words of a list at once, and a server that runs beside a test."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from typing import Any
+
+from disconer.serve.app import create_app
+from disconer.serve.limits import Limits
+from disconer.serve.server import Server, bound_socket, make_server
+from disconer.types import Document, Entity
+
+_ORGANS = re.compile(r"(renal) or (hepatic impairment)")
+_WORDS = re.compile(r"\b(?:(?P<Drug>aspirin|statin)|(?P<Condition>pain|fever|impairment))\b", re.IGNORECASE)
+
+
+class WordFinder:
+    """Finds drugs (score 0.9) and conditions (0.6), and “renal … impairment” (0.3)."""
+
+    labels = ("Condition", "Drug")
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.may_go_on = threading.Event()  # cleared, the model gets stuck
+        self.may_go_on.set()
+        self.started = threading.Event()
+
+    def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
+        documents = list(documents)
+        self.batches.append([document.text for document in documents])
+        self.started.set()
+        self.may_go_on.wait(20)
+        for document in documents:
+            if "explode" in document.text:
+                raise ValueError(f"cannot read {document.text!r}")
+            yield document.replace(entities=tuple(_find(document.text)))
+
+
+def _find(text: str) -> Iterator[Entity]:
+    found = []
+    for match in _ORGANS.finditer(text):
+        head = text.index("impairment", match.start())
+        found.append(Entity("Condition", (match.span(1), (head, match.end())), score=0.3))
+        found.append(Entity("Condition", (match.span(2),), score=0.8))
+    for match in _WORDS.finditer(text):
+        label = str(match.lastgroup)
+        found.append(Entity(label, (match.span(),), score=0.9 if label == "Drug" else 0.6))
+    for number, entity in enumerate(sorted(found, key=lambda entity: entity.start), 1):
+        yield Entity(entity.label, entity.fragments, f"T{number}", entity.score)
+
+
+class Running:
+    """A server, and requests to it."""
+
+    def __init__(self, server: Server, port: int) -> None:
+        self.server, self.port = server, port
+        self.url = f"http://127.0.0.1:{port}"
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+
+    def ask(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, dict[str, str], Any]:
+        """Status, headers and JSON of an answer. A body that is not bytes is sent as JSON."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+        connection.request(method, path, body, {"content-type": "application/json"} | (headers or {}))
+        response = connection.getresponse()
+        content = response.read()
+        connection.close()
+        is_json = "json" in response.headers.get("content-type", "")
+        return response.status, dict(response.headers), json.loads(content) if is_json else content
+
+    def predict(self, *texts: str, **more: Any) -> tuple[int, dict[str, str], Any]:
+        return self.ask("POST", "/v1/predict", {"texts": texts} | more)
+
+    def await_metric(self, line: str) -> None:
+        """Wait until /metrics says something."""
+        end = time.monotonic() + 10
+        while line not in self.ask("GET", "/metrics")[2].decode():
+            assert time.monotonic() < end, f"/metrics never said {line!r}"
+
+    def is_well(self) -> bool:
+        return self.predict("pain")[0] == 200
+
+
+def raw_request(body: bytes, *headers: str) -> bytes:
+    """The bytes of a prediction's request."""
+    lines = [
+        "POST /v1/predict HTTP/1.1",
+        "host: localhost",
+        "content-type: application/json",
+        *(headers or [f"content-length: {len(body)}"]),
+    ]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+@contextmanager
+def running(finder: WordFinder | None = None, *, token: str | None = None, **limits: Any) -> Iterator[Running]:
+    """The service with one model, on a port of its own, until the block ends."""
+    bounds = Limits(**limits)
+    app = create_app({"words": finder or WordFinder()}, limits=bounds, token=token)
+    started = threading.Event()
+    server = make_server(app, bounds, on_start=started.set, on_drain=app.state.service.drain, drain_seconds=0)
+    bound = bound_socket("127.0.0.1", 0)
+    port = bound.getsockname()[1]
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    thread.start()
+    assert started.wait(20)
+    try:
+        yield Running(server, port)
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive()
