@@ -112,7 +112,8 @@ def test_loss_is_the_equation(overlapping: bool, several: bool) -> None:
     head.fragments.first.weight.data *= 4
     head.fragments.rest[-1].bias.data.zero_()
     scores, valid = head._span_scores(words, batch)
-    found = head.loss(words, batch, head.targets(windows, entities))
+    targets = [head.window_targets(window, own) for window, own in zip(windows, entities, strict=True)]
+    found = head.loss(words, batch, head.batch_targets(targets))
     chosen = head._fragments(scores, valid)
     expected = _literal_loss(head, words, batch, entities, scores, chosen)
     assert chosen.sum() > 3

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from disconer.model.pieces import PieceTokenizer
+from disconer.model.pieces import Ints, PieceTokenizer
 from disconer.model.windows import Window
 
 NO_HEAD = -1
+
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,44 +55,55 @@ class WordBatch:
 
 
 def word_batch(windows: Sequence[Window], tokenizer: PieceTokenizer) -> WordBatch:
-    """Pad windows to one size."""
+    """Pad windows to one size.
+
+    A batch may be a hundred short windows, so all of them are laid out at once: the true places of a mask, row by
+    row, are in the order of the windows' values one after another.
+    """
     before, around = len(tokenizer.prefix), len(tokenizer.prefix) + len(tokenizer.suffix)
-    n_rows, n_words = len(windows), max(map(len, windows))
-    n_pieces = max(1, max(len(window.pieces.ids) for window in windows) + around)
-    piece_ids = np.full((n_rows, n_pieces), tokenizer.pad_id, dtype=np.int64)
     lengths = np.array([len(window) for window in windows])
-    row_pieces = np.array([len(window.pieces.ids) + around for window in windows])
-    first_piece = np.zeros((n_rows, n_words), dtype=np.int64)
-    own = np.zeros((n_rows, n_words), dtype=bool)
-    heads = np.full((n_rows, n_words), NO_HEAD, dtype=np.int64)
-    parsed = np.zeros(n_rows, dtype=bool)
-    places: list[np.ndarray] = []
-    owners: list[np.ndarray] = []
-    for row, window in enumerate(windows):
-        pieces = window.pieces
-        piece_ids[row, : row_pieces[row]] = [*tokenizer.prefix, *pieces.ids, *tokenizer.suffix]
-        # A word without pieces takes the piece before it, or the special piece that opens the row.
-        missing = pieces.first == pieces.end
-        first_piece[row, : len(window)] = pieces.first + before - missing
-        counts = pieces.end - pieces.first
-        word = np.repeat(np.arange(len(window)), counts)
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        places.append(row * n_pieces + before + np.repeat(pieces.first, counts) + within)
-        owners.append(row * n_words + word)
-        own[row, window.own[0] - window.start : window.own[1] - window.start] = True
-        if (known := window.heads) is not None:
-            heads[row, : len(window)] = known
-            parsed[row] = True
-    columns = np.arange(max(n_pieces, n_words))
+    n_pieces = np.array([len(window.pieces.ids) for window in windows])
+    word = np.arange(lengths.max())
+    piece = np.arange(max(1, n_pieces.max() + around))
+    word_mask = word < lengths[:, None]  # (B, N)
+    piece_mask = piece < n_pieces[:, None] + around  # (B, P)
+    inner = (piece >= before) & (piece < n_pieces[:, None] + before)  # (B, P): pieces that are not special
+    piece_ids = np.full(piece_mask.shape, tokenizer.pad_id)
+    piece_ids[:, :before] = tokenizer.prefix
+    piece_ids[inner] = np.concatenate([window.pieces.ids for window in windows])
+    piece_ids[piece_mask & ~inner & (piece >= before)] = np.tile(tokenizer.suffix, len(windows))
+
+    first = np.concatenate([window.pieces.first for window in windows])  # of each word, as its window counts pieces
+    counts = np.concatenate([window.pieces.end for window in windows]) - first
+    first_piece = np.zeros(word_mask.shape, dtype=np.int64)
+    # A word without pieces takes the piece before it, or the special piece that opens the row.
+    first_piece[word_mask] = np.maximum(first + before - (counts == 0), 0)
+    row = np.repeat(np.arange(len(windows)), lengths)  # of each word
+    start = row * len(piece) + before + first  # of each word, the place of its first piece
+    passed = np.cumsum(counts) - counts  # of each word, the pieces of all words before it
+
+    own = np.array([window.own for window in windows]) - np.array([[window.start] for window in windows])  # (B, 2)
+    heads, parsed = _heads(windows, word_mask)
     return WordBatch(
         piece_ids=torch.from_numpy(piece_ids),
-        piece_mask=torch.from_numpy(columns[:n_pieces] < row_pieces[:, None]).long(),
-        first_piece=torch.from_numpy(np.maximum(first_piece, 0)),
-        piece_places=torch.from_numpy(np.concatenate(places)),
-        word_places=torch.from_numpy(np.concatenate(owners)),
-        word_mask=torch.from_numpy(columns[:n_words] < lengths[:, None]),
-        own_mask=torch.from_numpy(own),
+        piece_mask=torch.from_numpy(piece_mask).long(),
+        first_piece=torch.from_numpy(first_piece),
+        piece_places=torch.from_numpy(np.repeat(start - passed, counts) + np.arange(counts.sum())),
+        word_places=torch.from_numpy(np.repeat(np.flatnonzero(word_mask), counts)),
+        word_mask=torch.from_numpy(word_mask),
+        own_mask=torch.from_numpy((word >= own[:, :1]) & (word < own[:, 1:])),
         heads=torch.from_numpy(heads),
         parsed=torch.from_numpy(parsed),
         lengths=lengths.tolist(),
     )
+
+
+def _heads(windows: Sequence[Window], word_mask: Bools) -> tuple[Ints, Bools]:
+    """The heads of all words, and which windows have any.  Shape: (B, N), (B,)"""
+    heads = np.full(word_mask.shape, NO_HEAD)
+    parsed = np.zeros(len(windows), dtype=bool)
+    for row, window in enumerate(windows):
+        if (known := window.heads) is not None:
+            heads[row, : len(window)] = known
+            parsed[row] = True
+    return heads, parsed

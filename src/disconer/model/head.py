@@ -14,6 +14,7 @@ from disconer.model.batch import WordBatch
 from disconer.model.windows import Window
 from disconer.text.align import Range, TokenEntity
 
+WindowTargets = TypeVar("WindowTargets")
 Targets = TypeVar("Targets")
 
 
@@ -25,11 +26,15 @@ class Found(NamedTuple):
     score: float
 
 
-class Head(Protocol[Targets]):
+class Head(Protocol[WindowTargets, Targets]):
     """Targets, loss and decoding of one way of finding entities."""
 
-    def targets(self, windows: Sequence[Window], entities: Sequence[list[TokenEntity]]) -> Targets:
-        """What the gold entities of a batch of windows ask of this head, on the CPU."""
+    def window_targets(self, window: Window, entities: list[TokenEntity]) -> WindowTargets:
+        """What the gold entities of a window's sentence ask of this head: made once, before training."""
+        ...
+
+    def batch_targets(self, targets: Sequence[WindowTargets]) -> Targets:
+        """The targets of a batch of windows as tensors, on the CPU."""
         ...
 
     def loss(self, words: Tensor, batch: WordBatch, targets: Targets) -> Tensor:

@@ -38,7 +38,7 @@ class Words(nn.Module):
 class Network(nn.Module, Generic[Targets]):
     """Words under a head. Called, it gives the loss; `find` gives entities."""
 
-    def __init__(self, *, words: Words, head: Head[Targets]) -> None:
+    def __init__(self, *, words: Words, head: Head[Any, Targets]) -> None:
         super().__init__()
         self.words = words
         self.head = head

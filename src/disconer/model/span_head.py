@@ -15,7 +15,7 @@ from disconer.model.scorers import FragmentScorer, RelationScorer, Spans, WidthE
 from disconer.model.span_reading import Fragments, read_entities
 from disconer.model.span_targets import SpanTargetBatch, span_target_batch
 from disconer.model.windows import Window
-from disconer.span.targets import span_targets
+from disconer.span.targets import SpanTargets, span_targets
 from disconer.text.align import TokenEntity
 
 NONE = 0  # the class of spans that are no fragment; label number n is class n + 1
@@ -64,13 +64,14 @@ class SpanHead(nn.Module):
 
     # Training
 
-    def targets(self, windows: Sequence[Window], entities: Sequence[list[TokenEntity]]) -> SpanTargetBatch:
+    def window_targets(self, window: Window, entities: list[TokenEntity]) -> SpanTargets:
         """See `Head`. Entities of labels that this head does not know are left out."""
-        known = [[e for e in own if e.label in self.label_numbers] for own in entities]
-        per_window = [
-            span_targets(window.within(own), self.max_width) for window, own in zip(windows, known, strict=True)
-        ]
-        return span_target_batch(per_window, self.label_numbers)
+        known = [entity for entity in entities if entity.label in self.label_numbers]
+        return span_targets(window.within(known), self.max_width)
+
+    def batch_targets(self, targets: Sequence[SpanTargets]) -> SpanTargetBatch:
+        """See `Head`."""
+        return span_target_batch(targets, self.label_numbers)
 
     def loss(self, words: Tensor, batch: WordBatch, targets: SpanTargetBatch) -> Tensor:
         """Alpha * NLL(fragments) + beta * NLL(relations), summed over the batch."""

@@ -39,10 +39,12 @@ class Loop:
         display: Display,
     ) -> None:
         self.settings = model.config.training
-        self.model, self.examples, self.dev = model, examples, dev
+        self.model, self.dev = model, dev
+        self.windows = [example.window for example in examples]
+        self.targets = [model.network.head.window_targets(example.window, example.entities) for example in examples]
         self.folder, self.accelerator, self.display = folder, accelerator, display
         self.plan = Plan(
-            [len(example.window) for example in examples],
+            [len(window) for window in self.windows],
             self.settings,
             process=accelerator.process_index,
             n_processes=accelerator.num_processes,
@@ -101,7 +103,7 @@ class Loop:
             total += self._step(step, tensors)
             n_seen += sum(len(batch.examples) for batch in step if batch.weight)
             self.display.step(epoch, number, len(steps), total / max(1, n_seen))
-        loss: float = self.accelerator.reduce(total, reduction="sum").item() / len(self.examples)
+        loss: float = self.accelerator.reduce(total, reduction="sum").item() / len(self.windows)
         if not math.isfinite(loss):
             raise DisconerError(
                 f"The loss is no number any more in epoch {epoch}: the training has gone astray",
@@ -128,9 +130,8 @@ class Loop:
 
     def _tensors(self, batch: Batch) -> tuple[WordBatch, Any]:
         """What the network reads. Runs in the background, the way to the device included."""
-        examples = [self.examples[number] for number in batch.examples]
-        windows = [example.window for example in examples]
-        targets = self.model.network.head.targets(windows, [example.entities for example in examples])
+        windows = [self.windows[number] for number in batch.examples]
+        targets = self.model.network.head.batch_targets([self.targets[number] for number in batch.examples])
         device = self.accelerator.device
         return word_batch(windows, self.model.tokenizer).to(device), targets.to(device)
 
