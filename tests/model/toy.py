@@ -49,9 +49,11 @@ def toy_config(**sections: Any) -> Config:
     return Config.model_validate({"data": {"train": "train.jsonl", "dev": "dev.jsonl"}} | sections)
 
 
-def toy_model(labels: tuple[str, ...] = ("ADR", "Drug"), *, positions: int = 64, **sections: Any) -> Model:
+def toy_model(
+    labels: tuple[str, ...] = ("ADR", "Drug"), *, positions: int = 64, layers: int = 2, **sections: Any
+) -> Model:
     config = toy_config(**sections)
-    network = build_network(config, labels, without_pooler(toy_bert(positions=positions)))
+    network = build_network(config, labels, without_pooler(toy_bert(positions=positions, layers=layers)))
     network.eval()
     return Model(network, PieceTokenizer(toy_tokenizer()), config, labels)
 
@@ -77,20 +79,20 @@ def letter_model(*, positions: int = 64) -> Model:
     model = toy_model(
         ("ADR",),
         positions=positions,
+        layers=0,
         encoder={"lstm": None},
         head={"max_width": 1, "fragments": linear, "relations": linear},
     )
     embeddings, head = model.transformer.embeddings, model.network.head
-    model.transformer.encoder.layer = torch.nn.ModuleList()
-    embeddings.LayerNorm = torch.nn.Identity()
     p, k = (model.tokenizer.tokenizer.convert_tokens_to_ids(letter) for letter in "pk")
     first, second = 0, 2 * head.relations.size  # where the spans of a pair begin in [s, s * s', s']
     with torch.no_grad():
         for parameter in (*embeddings.parameters(), *head.parameters()):
             parameter.zero_()
+        embeddings.LayerNorm.weight.fill_(1)  # makes a 1 among 31 zeros 5.6, and leaves zeros zeros
         embeddings.word_embeddings.weight[[p, k], [0, 1]] = 1
-        head.fragments.first.weight[1, :2] = 10
-        head.fragments.first.bias[1] = -5
-        head.relations.first.weight[Relation.SUCCESSION, [first, second + 1]] = 10
-        head.relations.first.bias[Relation.SUCCESSION] = -15
+        head.fragments.first.weight[1, :2] = 1
+        head.fragments.first.bias[1] = -3
+        head.relations.first.weight[Relation.SUCCESSION, [first, second + 1]] = 1
+        head.relations.first.bias[Relation.SUCCESSION] = -8
     return model

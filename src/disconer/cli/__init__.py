@@ -15,7 +15,9 @@ from disconer.cli.convert import convert_cli
 from disconer.cli.demo import demo_cli
 from disconer.cli.evaluate import evaluate_cli
 from disconer.cli.init import init_cli
+from disconer.cli.predict import predict_cli
 from disconer.cli.prepare import PrepareCommand, prepare_cli
+from disconer.cli.render import render_cli
 from disconer.cli.serve import serve_cli
 from disconer.cli.stats import stats_cli
 from disconer.cli.train import train_cli
@@ -38,6 +40,8 @@ app.command("stats")(stats_cli)
 app.command("check")(check_cli)
 app.command("train")(train_cli)
 app.command("evaluate")(evaluate_cli)
+app.command("predict")(predict_cli)
+app.command("render")(render_cli)
 app.command("serve")(serve_cli)
 
 

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from disconer import BadInput, DisconerError, Document, read, write
+from disconer.cli import app
+from disconer.model.checkpoint import save_model
+from model.toy import letter_model
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that finds the words p and k, and p … k."""
+    folder = tmp_path_factory.mktemp("model")
+    save_model(letter_model(), folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def default_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCONER_MODEL", str(model))
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name, text in (("a", "p in my k"), ("b", "no k"), ("c", "nothing")):
+        (folder / f"{name}.txt").write_text(text)
+    return folder
+
+
+def run(*arguments: object, stdin: bytes | str | None = None) -> Result:
+    return CliRunner().invoke(app, ["predict", *map(str, arguments)], input=stdin, catch_exceptions=False)
+
+
+SHOWN = """\
+p in my k
+━┄┄┄┄┄┄┄━ ADR
+
+ADR  discontinuous  p … k  0–1, 8–9  0.77
+"""
+
+
+def test_a_text_is_shown() -> None:
+    assert run("--text", "p in my k").stdout == SHOWN
+
+
+def test_files_are_shown_under_their_names(notes: Path) -> None:
+    shown = run(notes).stdout
+    assert shown.startswith(f"a\n{SHOWN}\nb\nno k\n")
+    assert shown.endswith("\n\nc\nnothing\n\nno entities\n")
+
+
+def test_stdin_is_plain_text_unless_told_otherwise() -> None:
+    assert run("-", stdin="p in my k").stdout == f"stdin\n{SHOWN}"
+    lines = "".join(json.dumps({"id": id, "text": "p in my k"}) + "\n" for id in "xy")
+    found = [json.loads(line) for line in run("-", "--from", "jsonl", "--to", "jsonl", stdin=lines).stdout.splitlines()]
+    assert [(one["id"], one["entities"][0]["fragments"]) for one in found] == [
+        (id, [[0, 1], [8, 9]]) for id in ("x", "y")
+    ]
+
+
+def test_odd_texts() -> None:
+    for text in ("", " \n\t", "👩\u200d🚀 e\u0301", "\x00", "a" * 5000):
+        assert run("--text", text).exit_code == 0
+    assert run("-", stdin="p 👩\u200d🚀 k".encode()).stdout.endswith("p … k  0–1, 6–7  0.77\n")
+    with pytest.raises(BadInput, match="This is not UTF-8"):
+        run("-", stdin=b"\xff\xfe")
+
+
+@pytest.mark.parametrize("format", ["jsonl", "bioc-xml", "bioc-json", "pubannotation", "bigbio", "w2ner", "biohd"])
+def test_every_kind_of_output(notes: Path, tmp_path: Path, format: str) -> None:
+    out = tmp_path / "out.x"
+    ran = run(notes, "--to", format, "-o", out)
+    assert "sentences" not in ran.stderr  # those that are lost are only the model's own
+    fragments = [list(map(tuple, entity.fragments)) for document in read(out, format) for entity in document.entities]
+    assert fragments == [[(0, 1), (8, 9)], [(3, 4)]]
+    assert run(notes, "--to", format).stdout_bytes == out.read_bytes()
+
+
+def test_one_file_for_all(notes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "all.jsonl.gz"
+    run(notes / "c.txt", notes / "a.txt", "-o", out)
+    assert [document.id for document in read(out)] == ["c", "a"]
+    with pytest.raises(DisconerError, match="exists already"):
+        run(notes, "-o", out)
+    run(notes, "-o", out, "--force")
+    assert [document.id for document in read(out)] == ["a", "b", "c"]
+
+
+def test_a_folder_is_gone_on_with(notes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run(notes, "-o", out).stderr == f"written: 3 documents in {out}\n"
+    assert sorted(path.name for path in out.iterdir()) == [f"{n}.{s}" for n in "abc" for s in ("ann", "txt")]
+    (notes / "d.txt").write_text("p")
+    assert run(notes, "-o", out).stderr == (
+        f"written: 1 documents in {out}\npassed over: 3 documents that were there already (--force does them again)\n"
+    )
+    assert "written: 4 documents" in run(notes, "-o", out, "--force").stderr
+    assert "written: 4 files" in run(notes, "-o", tmp_path / "other", "--to", "bioc-xml").stderr
+    assert (tmp_path / "other" / "d.xml").is_file()
+
+
+def test_labels_and_threshold() -> None:
+    text = ("--text", "p in my k")
+    assert "discontinuous" in run(*text, "--labels", "ADR", "--threshold", "0.7").stdout
+    assert "no entities" in run(*text, "--threshold", "0.8").stdout
+    with pytest.raises(DisconerError, match=r"knows no label 'Drug'\. Expected some of ADR"):
+        run(*text, "--labels", "ADR, Drug")
+    assert run(*text, "--threshold", "7").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "either inputs or a text"),
+        (["--text", "a", "notes"], "either inputs or a text"),
+        (["nowhere"], "nowhere: There is no such file or folder"),
+        (["notes", "--to", "brat"], "brat is written as a folder"),
+        (["notes", "--to", "text"], "'text' can be read, not written"),
+        (["notes", "--to", "brit"], "There is no format 'brit'"),
+        (["notes", "-o", "out.what"], "The name does not say which format to write"),
+        (["notes", "-o", "notes"], "The output would go among the input"),
+        (["notes", "-o", "notes/a.txt/out", "--model", "nowhere"], "There is no such model"),
+        (["notes", "--to", "brat", "-o", "notes/a.txt"], "A file stands where a folder is to be written"),
+        (["notes", "--model", "notes"], "There is no model here"),
+    ],
+)
+def test_what_cannot_be_done(notes: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(notes.parent)
+    monkeypatch.setattr("disconer.model.hub.why_not_on_hub", lambda name: "no internet")
+    with pytest.raises(DisconerError, match=re.escape(message)):
+        run(*arguments)
+
+
+def test_bad_input_can_be_skipped(tmp_path: Path) -> None:
+    write([Document("x", "p in my k")], tmp_path / "in.jsonl")
+    with open(tmp_path / "in.jsonl", "a") as stream:
+        stream.write("{broken\n")
+    with pytest.raises(BadInput, match="line 2"):
+        run(tmp_path / "in.jsonl")
+    ran = run(tmp_path / "in.jsonl", "--skip-bad")
+    assert "p … k" in ran.stdout
+    assert "skipped: 1 bad-syntax" in ran.stderr
+
+
+def test_on_a_terminal_and_quiet() -> None:
+    """The whole command, in a process of its own: colours on a terminal, and not a word on stderr."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "disconer", "predict", "--text", "p in my k"]
+    environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "80", "OMP_NUM_THREADS": "1"}
+    environment.pop("NO_COLOR", None)
+    ran = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, env=environment, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert "\x1b[36m━┄┄┄┄┄┄┄━ ADR\x1b[0m" in shown
+    assert ran.stderr == b""
