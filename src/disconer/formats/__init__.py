@@ -23,6 +23,7 @@ from disconer.types import Document
 # In the order of sniffing: what is recognised by its content first, what any text could be last.
 _MODULES = {
     "jsonl": "native",
+    "docbin": "docbin",
     "bioc-xml": "bioc",
     "bioc-json": "bioc",
     "pubannotation": "pubannotation",

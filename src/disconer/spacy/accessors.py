@@ -1,0 +1,26 @@
+"""`doc._.disconer` and `doc._.discontinuous`: a Doc's entities as disconer's own objects."""
+
+from __future__ import annotations
+
+from spacy.tokens import Doc
+
+from disconer.spacy.groups import KEY, entities_of, is_ours
+from disconer.types import Entity, Kind
+
+
+def all_entities(doc: Doc) -> tuple[Entity, ...]:
+    """The entities of every span group that disconer wrote, and of the one called after it."""
+    keys = [key for key, group in doc.spans.items() if key == KEY or is_ours(group)]
+    return tuple([entity for key in keys for entity in entities_of(doc, key)])
+
+
+def discontinuous_entities(doc: Doc) -> tuple[Entity, ...]:
+    """Those with a gap."""
+    return tuple([entity for entity in all_entities(doc) if entity.kind is Kind.DISCONTINUOUS])
+
+
+def add_accessors() -> None:
+    """Make them known to spaCy. A name that somebody else has taken stays theirs."""
+    for name, getter in (("disconer", all_entities), ("discontinuous", discontinuous_entities)):
+        if not Doc.has_extension(name):
+            Doc.set_extension(name, getter=getter)
