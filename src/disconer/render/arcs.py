@@ -17,7 +17,7 @@ FIRST_LEVEL = 14  # from the top of the words to the lowest arc
 RELATION_RISE = 4  # from an arc to the baseline of its relation
 ABOVE = 14  # room for the relation of the highest arc
 CORNER = 6
-ASIDE = 3  # arcs leave a head this far from its middle, so that they do not meet those that arrive
+ASIDE = 5  # arcs leave a head this far from its middle, so that they do not meet those that arrive
 GAP = 4  # between the relations of two arcs side by side
 MAX_LEVELS = 40  # arcs that would go higher are left out
 _HEAD = "l-3 -6h6z"  # of an arrow, from its tip
@@ -60,10 +60,12 @@ class Arcs:
         for arc, level in self._drawn:
             yield f'<path class="a" d="{_path(arc, self._top(level), self._foot)}"/>'
             yield f'<path class="v" d="M{arc.tip:g} {self._foot:g}{_HEAD}"/>'
+        yield '<g paint-order="stroke">'  # what lies behind a relation is blanked out around its letters
         for arc, level in self._drawn:
             if arc.relation:
                 y = self._top(level) - RELATION_RISE
                 yield f'<text class="n r" x="{arc.middle:g}" y="{y:g}">{escaped(arc.relation)}</text>'
+        yield "</g>"
 
     def _top(self, level: int) -> float:
         return self._foot - FIRST_LEVEL - level * LEVEL

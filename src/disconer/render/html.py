@@ -14,11 +14,13 @@ from disconer.render.clusters import columns
 from disconer.render.direction import has_right_to_left
 from disconer.render.escape import escaped
 from disconer.render.lanes import Reach, pack
-from disconer.render.lines import Line, Piece, lines, text_lines
+from disconer.render.lines import Line, Piece, lines, wrapped_lines
 from disconer.render.marks import Mark, Standing
 from disconer.render.palette import Palette
 from disconer.render.segments import Part, Placed, Segment, segments
 from disconer.types import Document
+
+LONGEST_LINE = 4_000  # columns; browsers take minutes for a paragraph of a million characters
 
 # Rough widths in em, only to keep captions of one lane apart; bars need none.
 _NARROW, _WIDE = frozenset("iIjlftr.,;:!|'\"()[]{} -"), frozenset("mwMW@%")
@@ -41,7 +43,7 @@ def document_html(document: Document, marks: Sequence[Mark], palette: Palette, *
 def _lines(text: str, marks: Sequence[Mark], palette: Palette) -> Iterator[str]:
     drawing = _Drawing(text, marks, palette)
     fragments = [mark.entity.fragments for mark in marks]
-    for line in lines(text, fragments, text_lines(text)):
+    for line in lines(text, fragments, wrapped_lines(text, LONGEST_LINE)):
         content = drawing.line(line) if line.pieces else escaped(text[line.start : line.end])
         yield f'<div class="line" dir="auto">{content or "<br>"}</div>'
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from disconer.render.clusters import columns, is_boundary, outward
+from disconer.render.clusters import TAB_WIDTH, columns, is_boundary, outward
 from disconer.types import Fragment, normalise
 
 Stretch = tuple[int, int]  # of the text, half-open
@@ -54,7 +54,10 @@ def text_lines(text: str) -> Iterator[Stretch]:
 def wrapped_lines(text: str, width: int) -> Iterator[Stretch]:
     """The lines of a text, cut between words so that none is wider than `width` columns; long words are cut, too."""
     for start, end in text_lines(text):
-        yield from _wrapped(text, start, end, width)
+        if (end - start) * TAB_WIDTH <= width:
+            yield start, end  # short enough whatever is in it
+        else:
+            yield from _wrapped(text, start, end, width)
 
 
 def _wrapped(text: str, start: int, end: int, width: int) -> Iterator[Stretch]:

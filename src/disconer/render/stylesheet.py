@@ -21,10 +21,7 @@ def resource(name: str) -> str:
 
 def stylesheet(theme: str = "auto") -> str:
     """All rules for the HTML of marked text; they touch nothing outside `.disconer`."""
-    notebooks = (
-        f"{_LIGHT_NOTEBOOKS} {{ {_variables(LIGHT)} }}\n{_DARK_NOTEBOOKS} {{ {_variables(DARK)} }}\n"
-        f"@media print {{ .disconer {{ {_variables(LIGHT)} }} }}\n"
-    )
+    notebooks = f"{_LIGHT_NOTEBOOKS} {{ {_variables(LIGHT)} }}\n{_DARK_NOTEBOOKS} {{ {_variables(DARK)} }}\n"
     return (
         themes(".disconer", theme)
         + (notebooks if theme == "auto" else "")
@@ -35,12 +32,12 @@ def stylesheet(theme: str = "auto") -> str:
 
 
 def themes(selector: str, theme: str = "auto") -> str:
-    """The colours as variables. "auto": dark where the reader prefers that."""
+    """The colours as variables. "auto": dark where the reader prefers that, but light on paper."""
     if theme != "auto":
         return f"{selector} {{ color-scheme: {theme}; {_variables(THEMES[theme])} }}\n"
     return (
         f"{selector} {{ color-scheme: light dark; {_variables(LIGHT)} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ {selector} {{ {_variables(DARK)} }} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ {selector} {{ {_variables(DARK)} }} }}\n"
     )
 
 

@@ -22,7 +22,7 @@ _SHAPES = f"""\
 .disconer-svg .e:hover .t, .disconer-svg .e:focus .t {{ opacity: .22; }}
 .disconer-svg .e:hover .b, .disconer-svg .e:focus .b {{ stroke-width: 5px; }}
 .disconer-svg .e:hover .g, .disconer-svg .e:focus .g {{ stroke-width: 2px; }}
-.disconer-svg .r {{ stroke-width: 3px; paint-order: stroke; text-anchor: middle; }}
+.disconer-svg .r {{ stroke-width: 3px; text-anchor: middle; }}
 """
 
 
