@@ -52,6 +52,8 @@ def demo_cli(
     The data is an excerpt of Chia: eligibility criteria of clinical trials (Kury et al. 2020, CC BY 4.0). The model
     shows what disconer does. It is not the one to work with: 197 short documents are too few for that.
     """
+    from disconer.demo import SENTENCE
+
     folder = out or demo_folder()
     if _has_model(folder) and not force:
         print(f"The demo model is here already: {folder}. (--force trains it again.)")
@@ -60,4 +62,4 @@ def demo_cli(
         demo(folder, epochs=epochs)
         print(f"Trained in {time.perf_counter() - started:.0f} seconds. The model is in {folder}.")
     option = f" --model {out}" if out else ""
-    print(f'Next: disconer predict{option} --text "Severe renal or hepatic impairment."')
+    print(f'Next: disconer predict{option} --text "{SENTENCE}"')

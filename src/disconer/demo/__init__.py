@@ -11,6 +11,7 @@ from typing import Any
 from disconer.config import Config, config_from_dict
 
 EPOCHS = 8
+SENTENCE = "Severe cardiac, hepatic or renal insufficiency within the last 6 months."
 
 # Small data, small steps: batches of few sentences and a higher rate than a large corpus would bear.
 _SETTINGS: dict[str, Any] = {
