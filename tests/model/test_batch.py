@@ -47,10 +47,10 @@ def test_what_a_batch_holds() -> None:
     assert batch.lengths == [2, 1]
 
 
-def test_a_word_without_pieces_takes_the_piece_before_it() -> None:
+def test_a_word_without_pieces_takes_what_opens_the_row() -> None:
     model = toy_model()
     batch = word_batch(windows_of(["\u200d a \u200d b"], model), model.tokenizer)
-    assert batch.first_piece.tolist() == [[0, 1, 1, 2]]
+    assert batch.first_piece.tolist() == [[0, 1, 0, 2]]
     assert batch.word_places.tolist() == [1, 3]
 
 
@@ -81,7 +81,7 @@ def test_pooling(pooling: str) -> None:
         words = encoder(batch)
         pieces = encoder.transformer(input_ids=batch.piece_ids, attention_mask=batch.piece_mask).last_hidden_state
     pool = {"first": lambda own: own[0], "mean": lambda own: own.mean(0), "max": lambda own: own.amax(0)}[pooling]
-    wanted = [(0, 0, slice(1, 5)), (0, 1, slice(4, 5)), (0, 2, slice(5, 7)), (1, 0, slice(1, 3))]
+    wanted = [(0, 0, slice(1, 5)), (0, 1, slice(0, 1)), (0, 2, slice(5, 7)), (1, 0, slice(1, 3))]
     for row, word, own in wanted:
         torch.testing.assert_close(words[row, word], pool(pieces[row, own]))
 

@@ -76,8 +76,8 @@ def word_batch(windows: Sequence[Window], tokenizer: PieceTokenizer) -> WordBatc
     first = np.concatenate([window.pieces.first for window in windows])  # of each word, as its window counts pieces
     counts = np.concatenate([window.pieces.end for window in windows]) - first
     first_piece = np.zeros(word_mask.shape, dtype=np.int64)
-    # A word without pieces takes the piece before it, or the special piece that opens the row.
-    first_piece[word_mask] = np.maximum(first + before - (counts == 0), 0)
+    # A word without pieces takes what opens the row, a special piece as a rule: a neighbour's would make it its double.
+    first_piece[word_mask] = np.where(counts, first + before, 0)
     row = np.repeat(np.arange(len(windows)), lengths)  # of each word
     start = row * len(piece) + before + first  # of each word, the place of its first piece
     passed = np.cumsum(counts) - counts  # of each word, the pieces of all words before it
