@@ -5,14 +5,16 @@ from disconer.config import DataConfig
 from disconer.model.examples import Windower
 from disconer.model.pieces import PieceTokenizer
 from disconer.text import segment
-from disconer.training.learnable import Learnable, learnable
+from disconer.training.examples import make_examples
+from disconer.training.learnable import Learnable
 from model.toy import toy_tokenizer
 
 
 def account(document: Document, max_width: int | None, max_pieces: int = 64) -> Learnable:
     windower = Windower(DataConfig(train="t", dev="d"), PieceTokenizer(toy_tokenizer()), max_pieces)
-    documents = [segment(document)]
-    return learnable(documents, list(windower.examples(documents)), max_width)
+    found = Learnable(max_width)
+    make_examples([segment(document)], windower, found)
+    return found
 
 
 def test_nothing_to_say_about_what_can_be_learnt() -> None:

@@ -134,3 +134,18 @@ def test_precision_that_the_machine_lacks(tmp_path: Path, monkeypatch: pytest.Mo
 def test_half_precision_after_full_in_one_process(unbroken: Run, tmp_path: Path) -> None:
     result = train(changed(unbroken.config, "training", precision="bf16", epochs=1), tmp_path / "run")
     assert result.best_epoch == 1
+
+
+def test_the_rate_waits_while_steps_are_skipped(unbroken: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those in half precision are whose gradients overflow."""
+    monkeypatch.setattr("accelerate.optimizer.AcceleratedOptimizer.step_was_skipped", True)
+    train(changed(unbroken.config, "training", epochs=1), tmp_path / "run")
+    record = json.loads((tmp_path / "run" / "metrics.jsonl").read_text("utf-8"))
+    assert 0 < record["rate"] < unbroken.config.training.head_rate
+
+
+def test_a_loss_that_is_no_number_stops_the_run(tmp_path: Path) -> None:
+    config = prepare(tmp_path, complaints(8), complaints(4), head_rate=1e30, encoder_rate=1e30, warmup=0.0)
+    with pytest.raises(DisconerError, match="The loss is no number any more in epoch 1"):
+        train(config, tmp_path / "run")
+    Recognizer.from_pretrained(tmp_path / "run")

@@ -1,28 +1,18 @@
-"""From documents to windows, with or without their gold entities, and from windows to batches."""
+"""From documents to windows, and from windows to batches."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from disconer.config import DataConfig
 from disconer.model.pieces import PieceTokenizer
 from disconer.model.windows import Window, windows
 from disconer.text import SPLITTERS, TOKENIZERS, segment
-from disconer.text.align import TokenEntity, align
 from disconer.types import Document
 
 POOL = 50  # batches' worth of windows that are sorted by length together, so that batches stay random
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A window and the gold entities of its sentence, by position in the sentence."""
-
-    window: Window
-    entities: list[TokenEntity]
 
 
 class Windower:
@@ -45,15 +35,6 @@ class Windower:
         return [
             windows(sentence, own, max_pieces=self._max_pieces) for sentence, own in zip(sentences, pieces, strict=True)
         ]
-
-    def examples(self, documents: Iterable[Document]) -> Iterator[Example]:
-        """Training examples; entities that the tokens of one sentence cannot express are not among them."""
-        for raw in documents:
-            document = self.segment(raw)
-            aligned, _ = align(document)
-            for own, entities in zip(self.windows(document), aligned, strict=True):
-                for window in own:
-                    yield Example(window, entities)
 
 
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:

@@ -87,8 +87,11 @@ class Display:
             f"{duration(self._clock.left(progress.epoch)):>7} left" + ("  best" if progress.is_best else "")
         )
 
+    def finishing(self, best_epoch: int) -> None:
+        self._say(f"measuring the best model, of epoch {best_epoch}")
+
     def result(self, result: TrainingResult) -> None:
-        self._say(f"best epoch {result.best_epoch}: dev F1 {100 * result.dev.overall.f1:.2f}; model in {result.folder}")
+        self._say(f"dev F1 {100 * result.dev.overall.f1:.2f}; the model is in {result.folder}")
 
     def _remember(self, progress: Progress) -> None:
         best = progress.best

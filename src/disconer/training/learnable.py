@@ -6,25 +6,36 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from disconer.model.examples import Example
-from disconer.text.align import TokenEntity, align
-from disconer.types import Document
+from disconer.model.windows import Window
+from disconer.text.align import TokenEntity, Unaligned
 
 
 @dataclass(slots=True)
 class Learnable:
-    """Training entities that the model will never see, by reason.
+    """Counts training entities, and those that the model will never see, by reason.
 
     unaligned: by why tokens of one sentence cannot express them.
     cut: in a sentence too long for the encoder, and in none of its windows as a whole.
     too_wide: with a fragment wider than `max_width`.
     """
 
+    max_width: int | None
     entities: int = 0
     unaligned: Counter[str] = field(default_factory=Counter)
     cut: int = 0
     too_wide: int = 0
-    max_width: int | None = None
+
+    def add_unaligned(self, unaligned: Sequence[Unaligned]) -> None:
+        self.entities += len(unaligned)
+        self.unaligned.update(item.reason for item in unaligned)
+
+    def add_sentence(self, windows: Sequence[Window], entities: Sequence[TokenEntity]) -> None:
+        self.entities += len(entities)
+        for entity in entities:
+            if not any(_holds(window, entity) for window in windows):
+                self.cut += 1
+            elif self.max_width is not None and _width(entity) > self.max_width:
+                self.too_wide += 1
 
     @property
     def learnt(self) -> int:
@@ -43,21 +54,8 @@ class Learnable:
             yield f"{self.too_wide:,} {total} have a fragment wider than head.max_width, {self.max_width} words"
 
 
-def learnable(documents: Sequence[Document], examples: Sequence[Example], max_width: int | None) -> Learnable:
-    """Count what of the entities of `documents` is in none of the `examples` that were made of them."""
-    aligned = {id(entity): entity for example in examples for entity in example.entities}
-    whole = {id(entity) for example in examples for entity in example.entities if _holds(example, entity)}
-    return Learnable(
-        entities=sum(len(document.entities) for document in documents),
-        unaligned=Counter(item.reason for document in documents for item in align(document)[1]),
-        cut=len(aligned) - len(whole),
-        too_wide=sum(max_width is not None and _width(aligned[key]) > max_width for key in whole),
-        max_width=max_width,
-    )
-
-
-def _holds(example: Example, entity: TokenEntity) -> bool:
-    return example.window.start <= entity.ranges[0][0] and entity.ranges[-1][1] <= example.window.end
+def _holds(window: Window, entity: TokenEntity) -> bool:
+    return window.start <= entity.ranges[0][0] and entity.ranges[-1][1] <= window.end
 
 
 def _width(entity: TokenEntity) -> int:

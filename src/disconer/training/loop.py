@@ -15,10 +15,10 @@ from disconer.errors import DisconerError
 from disconer.evaluate import Evaluation
 from disconer.model.batch import WordBatch, word_batch
 from disconer.model.checkpoint import Model
-from disconer.model.examples import Example
 from disconer.recognizer import Recognizer
 from disconer.training.ahead import made_ahead
 from disconer.training.display import Display
+from disconer.training.examples import Example
 from disconer.training.measure import measure
 from disconer.training.optimizer import build_optimizer, build_schedule
 from disconer.training.plan import Batch, Plan, Step

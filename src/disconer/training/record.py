@@ -54,8 +54,8 @@ def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) ->
 
 def _lasting(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The facts that decide the result. Of fingerprints, the beginning tells enough."""
-    content = {f"content of data.{split}": str(digest)[:8] for split, digest in facts["data"].items()}
-    return {"processes": facts["processes"], **content}
+    content = {f"content of data.{split}": str(digest)[:8] for split, digest in facts.get("data", {}).items()}
+    return {"processes": facts.get("processes"), **content}
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

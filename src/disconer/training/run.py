@@ -16,14 +16,15 @@ from disconer.errors import DisconerError, Where
 from disconer.evaluate import Evaluation
 from disconer.model.build import build_network
 from disconer.model.checkpoint import Model, load_model, record_figures, record_scale, replace_file
-from disconer.model.examples import Example, Windower
+from disconer.model.examples import Windower
 from disconer.model.pieces import PieceTokenizer
 from disconer.model.resolve import load_encoder
 from disconer.model.scores import UNSCALED
 from disconer.recognizer import Recognizer
 from disconer.training.data import TrainingData, read_data
 from disconer.training.display import Display
-from disconer.training.learnable import learnable
+from disconer.training.examples import Example, make_examples
+from disconer.training.learnable import Learnable
 from disconer.training.loop import Loop
 from disconer.training.measure import measure, scale_on
 from disconer.training.record import check_record, run_facts, write_record
@@ -70,8 +71,8 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
 def _examples(model: Model, data: TrainingData, display: Display) -> list[Example]:
     """The windows to learn from; what they leave out is said, and that they leave out everything is an error."""
     windower = Windower(model.config.data, model.tokenizer, model.max_pieces)
-    examples = list(windower.examples(data.train))
-    account = learnable(data.train, examples, model.config.head.max_width)
+    account = Learnable(model.config.head.max_width)
+    examples = make_examples(data.train, windower, account)
     display.account(account)
     if not account.learnt:
         raise DisconerError(
@@ -89,6 +90,7 @@ def _finish(
     """Scale the scores of the best model on dev, and measure it as people will load it."""
     accelerator.wait_for_everyone()
     model = replace(load_model(folder.best), scale=UNSCALED)  # a resumed run may have been here before
+    display.finishing(best_epoch)
     scale = scale_on(Recognizer(model, device=accelerator.device), data.dev, accelerator)
     best = Recognizer(replace(model, scale=scale), device=accelerator.device)
     dev = measure(best, data.dev, accelerator)
