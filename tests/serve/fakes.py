@@ -105,12 +105,15 @@ def raw_request(body: bytes, *headers: str) -> bytes:
 
 
 @contextmanager
-def running(finder: WordFinder | None = None, *, token: str | None = None, **limits: Any) -> Iterator[Running]:
+def running(
+    finder: WordFinder | None = None, *, token: str | None = None, drain_seconds: float = 0, **limits: Any
+) -> Iterator[Running]:
     """The service with one model, on a port of its own, until the block ends."""
     bounds = Limits(**limits)
     app = create_app({"words": finder or WordFinder()}, limits=bounds, token=token)
     started = threading.Event()
-    server = make_server(app, bounds, on_start=started.set, on_drain=app.state.service.drain, drain_seconds=0)
+    drain = app.state.service.drain
+    server = make_server(app, bounds, on_start=started.set, on_drain=drain, drain_seconds=drain_seconds)
     bound = bound_socket("127.0.0.1", 0)
     port = bound.getsockname()[1]
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})

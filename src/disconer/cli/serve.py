@@ -91,7 +91,7 @@ def serve_cli(
         typer.Option("--model", metavar="M", help="Model to serve, M or NAME=M; repeatable. The first is the default."),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0 is all of this machine's.")] = HOST,
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes any that is free.")] = PORT,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any that is free.")] = PORT,
     token: Annotated[
         str | None,
         typer.Option(

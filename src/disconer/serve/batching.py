@@ -128,7 +128,10 @@ class Batcher:
             start = time.monotonic()
             outcomes = self._outcomes([item.document for item in batch])
             seconds = time.monotonic() - start
-            self._loop.call_soon_threadsafe(_deliver, batch, outcomes)
+            try:
+                self._loop.call_soon_threadsafe(_deliver, batch, outcomes)
+            except RuntimeError:  # the loop was ended in a hurry: nobody waits any more
+                return
             n_characters = sum(map(len, batch))
             self._measure(n_characters, seconds)
             self._watch(len(batch), n_characters, seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -80,25 +81,23 @@ def unavailable(code: str, message: str, retry_after: int = 5) -> Problem:
 
 
 async def refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with a problem though the body was not read, and close the connection.
+    """Answer with a problem though the body was not read to its end, and close the connection.
 
     A client that still sends would not see the answer if the connection just went away: what it sends is read and
-    thrown away for a moment, unless it waits to be asked for the body.
+    thrown away for a moment, unless it waits to be asked for the body, or has taken too long for it already.
     """
     await problem.send(send, close=True, more_body=True)
-    if not any(name == b"expect" for name, _ in scope["headers"]):
+    waits_to_be_asked = any(name == b"expect" for name, _ in scope["headers"])
+    if not waits_to_be_asked and problem.status != HTTPStatus.REQUEST_TIMEOUT:
         await _throw_away(receive)
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _throw_away(receive: Receive) -> None:
-    n_bytes = 0
-    try:
+    n_bytes, more = 0, True
+    with suppress(TimeoutError):
         async with asyncio.timeout(LINGER_SECONDS):
-            while n_bytes < LINGER_BYTES:
+            while more and n_bytes < LINGER_BYTES:
                 message = await receive()
                 n_bytes += len(message.get("body", b""))
-                if not message.get("more_body", False):
-                    return
-    except TimeoutError:
-        return
+                more = message.get("more_body", False)

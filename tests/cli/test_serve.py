@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from disconer import DisconerError
+from disconer.cli import app, serve
+from disconer.serve.limits import Limits
+from disconer.serve.models import model_names
+
+
+def run(*arguments: str) -> None:
+    CliRunner().invoke(app, ["serve", *arguments], catch_exceptions=False)
+
+
+def test_says_which_packages_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "NEEDED", ("fastapi", "surely_not_installed"))
+    with pytest.raises(DisconerError, match=r"surely_not_installed.*pip install 'disconer\[serve\]'"):
+        run("--model", "anything")
+
+
+def test_options_become_limits_and_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(serve, "serve_models", lambda models, **settings: given.update(settings, models=models))
+    monkeypatch.setenv("DISCONER_TOKEN", "from the environment")
+    run("--model", "a", "--model", "b=c", "--max-body", "5", "--max-wait", "0", "--port", "0")
+    assert given["models"] == ["a", "b=c"]
+    assert given["token"] == "from the environment"
+    assert (given["host"], given["port"]) == ("127.0.0.1", 0)
+    assert given["limits"] == Limits(body_bytes=5, batch_seconds=0)
+
+
+def test_a_port_that_is_taken_is_said_before_a_model_is_loaded() -> None:
+    from disconer.serve.server import bound_socket
+
+    with bound_socket("127.0.0.1", 0) as taken:
+        taken.listen()
+        with pytest.raises(DisconerError, match=r"cannot listen on 127\.0\.0\.1 port"):
+            run("--model", "no such model", "--port", str(taken.getsockname()[1]))
+
+
+def test_names_of_models() -> None:
+    assert model_names(["runs/chia/best", "./model/", "x=runs/phee"]) == {
+        "chia": "runs/chia/best",
+        "model": "./model/",
+        "x": "runs/phee",
+    }
+    with pytest.raises(DisconerError, match=r"Two models would be called 'chia'.*NAME=PATH"):
+        model_names(["runs/chia/best", "old/chia"])
+
+
+def test_limits_are_positive() -> None:
+    with pytest.raises(DisconerError, match="texts must be more than 0"):
+        run("--max-texts", "0")

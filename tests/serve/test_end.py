@@ -1,0 +1,62 @@
+"""The end of a service: whatever it took is answered."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+
+from serve.fakes import WordFinder, running
+
+
+def test_what_was_taken_is_answered_before_the_end() -> None:
+    finder = WordFinder()
+    statuses: list[int] = []
+    with running(finder, batch_texts=2) as service:
+        finder.may_go_on.clear()
+
+        def ask() -> None:
+            statuses.append(service.predict("pain", "fever", "none")[0])
+
+        askers = [threading.Thread(target=ask) for _ in range(8)]
+        for asker in askers:
+            asker.start()
+        service.await_metric('disconer_waiting_texts{model="words"} 22.0')  # two of 24 are in the model
+        service.server.should_exit = True
+        time.sleep(0.4)
+        assert statuses == []
+        finder.may_go_on.set()
+        for asker in askers:
+            asker.join()
+    assert statuses == [200] * 8
+
+
+def test_while_it_ends_it_says_so_and_closes_connections() -> None:
+    with running(drain_seconds=1.0) as service:
+        assert service.ask("GET", "/readyz")[0] == 200
+        service.server.should_exit = True
+        time.sleep(0.4)
+        status, headers, answer = service.ask("GET", "/readyz")
+        assert (status, answer["error"], headers["connection"]) == (503, "ending", "close")
+        status, headers, _ = service.predict("pain")
+        assert (status, headers["connection"]) == (200, "close")
+
+
+def test_a_second_signal_ends_it_at_once() -> None:
+    finder = WordFinder()
+    with running(finder, drain_seconds=100.0) as service:
+        finder.may_go_on.clear()
+
+        def ask_in_vain() -> None:
+            with suppress(OSError):
+                service.predict("pain")
+
+        asker = threading.Thread(target=ask_in_vain)
+        asker.start()
+        finder.started.wait(10)
+        service.server.handle_exit(15, None)
+        service.server.handle_exit(15, None)
+        start = time.monotonic()
+    assert time.monotonic() - start < 15  # and not 100
+    finder.may_go_on.set()
+    asker.join()
