@@ -46,14 +46,16 @@ def describe(app: FastAPI, service: Service, *, needs_token: bool) -> None:
 
 
 def _name_choices(document: dict[str, Any], service: Service) -> None:
-    """Write down which models and labels there are."""
-    asked = document["components"]["schemas"]["PredictRequest"]["properties"]
-    asked["texts"] |= {"maxItems": service.limits.texts}
-    asked["texts"]["items"] |= {"maxLength": service.limits.text_characters}
-    asked["model"]["anyOf"][0]["enum"] = list(service.models)
-    asked["labels"]["anyOf"][0]["items"]["enum"] = service.labels
-    (model,) = document["paths"]["/v1/labels"]["get"]["parameters"]
-    model["schema"]["anyOf"][0]["enum"] = list(service.models)
+    """Write down which models and labels there are, and how much a request may hold."""
+    schemas = document["components"]["schemas"]
+    predict, render = (schemas[name]["properties"] for name in ("PredictRequest", "RenderRequest"))
+    (labels_of,) = document["paths"]["/v1/labels"]["get"]["parameters"]
+    for model in (predict["model"], render["model"], labels_of["schema"]):
+        model["anyOf"][0]["enum"] = list(service.models)
+    predict["labels"]["anyOf"][0]["items"]["enum"] = service.labels
+    predict["texts"]["maxItems"] = service.limits.texts
+    for text in (predict["texts"]["items"], render["text"]):
+        text["maxLength"] = service.limits.text_characters
 
 
 def _ask_for_token(document: dict[str, Any]) -> None:

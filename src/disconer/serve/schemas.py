@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from disconer.types import Kind
@@ -23,8 +23,13 @@ def _whole_characters(text: str) -> str:
     return text
 
 
+def _whole_number(value: object) -> object:
+    """JSON has one kind of numbers: 4.0 is as whole as 4."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 Text = Annotated[str, AfterValidator(_whole_characters)]
-Offset = Annotated[int, Field(ge=0)]
+Offset = Annotated[int, BeforeValidator(_whole_number), Field(ge=0)]
 Range = Annotated[list[Offset], Field(min_length=2, max_length=2)]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
