@@ -30,8 +30,8 @@ BATCH_SIZE = 64
 LEFT_OUT = "entities left out of doc.spans: they begin or end inside a spaCy token"
 WIDENED = "entities made wider in doc.spans: they begin or end inside a spaCy token"
 ADVICE = {
-    LEFT_OUT: "doc._.disconer has them. Set alignment_mode to 'expand' to cover whole tokens, or tokens to 'spacy'.",
-    WIDENED: "doc._.disconer has them as they are. Set tokens to 'spacy' to find entities on spaCy's own tokens.",
+    LEFT_OUT: "doc._.disconer has them. Set alignment_mode to 'expand' to have whole tokens covered.",
+    WIDENED: "doc._.disconer has them as they are.",
 }
 
 
@@ -167,7 +167,7 @@ def make_component(
     alignment_mode: what to do if an entity begins or ends inside a spaCy token: leave it out (strict), or cover the
         whole token (expand).
     tokens: whose tokens the model works on: its own (disconer), or those of the Doc, with its sentences and heads
-        where it has them (spacy). With the latter every entity fits.
+        where it has them (spacy). With the latter every entity fits, but the model may not know such tokens.
     """
     held = Held(model, device)
     return DisconerComponent(
