@@ -38,7 +38,9 @@ def test_two_processes_are_one_that_accumulates(tmp_path: Path) -> None:
 
     values = config.to_dict()
     values["training"]["accumulate"] = 2
-    train(config_from_dict(values), one)
+    accumulating = config_from_dict(values)
+    train(accumulating, one)
+    train(accumulating, two, resume=True)  # one process may go on where two were
     for record, expected in zip(metrics(two), metrics(one), strict=True):
         torch.testing.assert_close(record, expected, rtol=1e-4, atol=1e-6)
     for model in ("best", "last"):

@@ -124,6 +124,13 @@ def test_other_settings_are_refused_by_name(unbroken: Run) -> None:
     assert "seed: 1" in (unbroken.out / "config.yaml").read_text("utf-8")
 
 
+def test_a_step_keeps_its_batches(unbroken: Run) -> None:
+    values = unbroken.config.to_dict()
+    values["training"]["accumulate"] = 2
+    with pytest.raises(DisconerError, match=r"batches a step \(processes times training\.accumulate\) 2, not 1"):
+        train(config_from_dict(values), unbroken.out, resume=True)
+
+
 def test_data_may_move_but_not_change(unbroken: Run, tmp_path: Path) -> None:
     values = unbroken.config.to_dict()
     values["data"]["train"] = shutil.copy(unbroken.config.data.train, tmp_path)

@@ -22,12 +22,13 @@ SPLITS = ("train", "dev", "test")
 
 
 def run_facts(config: Config, n_processes: int) -> dict[str, Any]:
-    """Versions, fingerprints of the data, and how many processes share each step."""
+    """Versions, fingerprints of the data, and how much goes into a step."""
     return {
         "disconer": __version__,
         "python": platform.python_version(),
         **_versions(),
         "processes": n_processes,
+        "batches_a_step": n_processes * config.training.accumulate,
         "data": _hashes(config.data),
     }
 
@@ -41,8 +42,9 @@ def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) ->
     """Refuse to resume what would not continue to the same result."""
     then = _flat(load_config(folder.config).to_dict()) | _lasting(json.loads(folder.facts.read_text("utf-8")))
     now = _flat(config.to_dict()) | _lasting(facts)
-    paths = {f"data.{split}" for split in SPLITS}  # data may move, as long as it stays the same
-    changed = [key for key in sorted(then.keys() | now.keys()) if then.get(key) != now.get(key) and key not in paths]
+    # Data may move, if it stays the same; and it does not matter which processes take the batches of a step.
+    free = {*(f"data.{split}" for split in SPLITS), "training.accumulate"}
+    changed = [key for key in sorted((then.keys() | now.keys()) - free) if then.get(key) != now.get(key)]
     if changed:
         raise DisconerError(
             "This run was started with something else than it is to be resumed with",
@@ -55,7 +57,7 @@ def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) ->
 def _lasting(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The facts that decide the result. Of fingerprints, the beginning tells enough."""
     content = {f"content of data.{split}": str(digest)[:8] for split, digest in facts.get("data", {}).items()}
-    return {"processes": facts.get("processes"), **content}
+    return {"batches a step (processes times training.accumulate)": facts.get("batches_a_step"), **content}
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
