@@ -24,9 +24,8 @@ _WORDS = re.compile(r"\b(?:(?P<Drug>aspirin|statin)|(?P<Condition>pain|fever|imp
 class WordFinder:
     """Finds drugs (score 0.9) and conditions (0.6), and “renal … impairment” (0.3)."""
 
-    labels = ("Condition", "Drug")
-
     def __init__(self) -> None:
+        self.labels: tuple[str, ...] = ("Condition", "Drug")
         self.batches: list[list[str]] = []
         self.may_go_on = threading.Event()  # cleared, the model gets stuck
         self.may_go_on.set()
@@ -106,11 +105,16 @@ def raw_request(body: bytes, *headers: str) -> bytes:
 
 @contextmanager
 def running(
-    finder: WordFinder | None = None, *, token: str | None = None, drain_seconds: float = 0, **limits: Any
+    finder: WordFinder | None = None,
+    *,
+    name: str = "words",
+    token: str | None = None,
+    drain_seconds: float = 0,
+    **limits: Any,
 ) -> Iterator[Running]:
     """The service with one model, on a port of its own, until the block ends."""
     bounds = Limits(**limits)
-    app = create_app({"words": finder or WordFinder()}, limits=bounds, token=token)
+    app = create_app({name: finder or WordFinder()}, limits=bounds, token=token)
     started = threading.Event()
     drain = app.state.service.drain
     server = make_server(app, bounds, on_start=started.set, on_drain=drain, drain_seconds=drain_seconds)
