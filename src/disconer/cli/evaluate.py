@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from disconer import __version__
 from disconer.cli.console import progress, report
 from disconer.cli.tables import show
 from disconer.errors import DisconerError
@@ -50,7 +51,8 @@ def evaluate_files(
     else:
         documents, texts = tee(documents)
         predicted = _predict(str(model), texts)
-    return _compare(paired(documents, predicted, missing_as_empty=missing_as_empty), html)
+    pairs = paired(documents, predicted, missing_as_empty=missing_as_empty)
+    return _compare(pairs, html, {"gold": str(gold), "model": model, "predictions": predictions})
 
 
 def _predict(model: str, documents: Iterable[Document]) -> Iterator[Document]:
@@ -60,18 +62,23 @@ def _predict(model: str, documents: Iterable[Document]) -> Iterator[Document]:
     return recognizer.annotate(document.replace(entities=()) for document in documents)
 
 
-def _compare(pairs: Iterable[tuple[Document, Document]], html: Path | None) -> Evaluation:
+def _compare(
+    pairs: Iterable[tuple[Document, Document]], html: Path | None, compared: Mapping[str, object | None]
+) -> Evaluation:
+    """compared: what is, by name; it stands on the page."""
     from disconer.evaluate import Evaluation
-    from disconer.evaluate.page import Page
+    from disconer.evaluate.report import Report, learning_curve
 
-    evaluation, page = Evaluation(), Page()
+    evaluation, report = Evaluation(), Report()
     for pair in pairs:
         evaluation.add(*pair)
         if html:
-            page.add(*pair)
+            report.add(*pair)
     if html:
+        facts = {name: str(value) for name, value in compared.items() if value is not None}
+        epochs = learning_curve(facts["model"]) if "model" in facts else []
         with new_file(html) as stream:
-            stream.write(page.html(evaluation).encode("utf-8", "xmlcharrefreplace"))
+            report.write(stream, evaluation, facts=facts | {"disconer": __version__}, epochs=epochs)
     return evaluation
 
 
@@ -90,7 +97,7 @@ def evaluate_cli(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every figure as JSON.")] = False,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Also write a page with every wrong sentence.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write a page: plots and every wrong sentence.")
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,

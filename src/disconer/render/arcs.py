@@ -115,13 +115,12 @@ def sentence_lines(document: Document, width: int) -> Iterator[Stretch]:
     position = 0
     for sentence in document.sentences or ():
         if sentence.heads is not None:
-            yield from _rest(document.text, position, sentence.start, width)
+            yield from _rest(document.text, (position, sentence.start), width)
             yield sentence.start, sentence.end
             position = sentence.end
-    yield from _rest(document.text, position, len(document.text), width)
+    yield from _rest(document.text, (position, len(document.text)), width)
 
 
-def _rest(text: str, start: int, end: int, width: int) -> Iterator[Stretch]:
-    if not text[start:end].isspace():
-        for first, last in wrapped_lines(text[start:end], width):
-            yield start + first, start + last
+def _rest(text: str, window: Stretch, width: int) -> Iterator[Stretch]:
+    if not text[slice(*window)].isspace():
+        yield from wrapped_lines(text, width, window)

@@ -14,7 +14,7 @@ from disconer.render.clusters import columns
 from disconer.render.direction import has_right_to_left
 from disconer.render.escape import escaped
 from disconer.render.lanes import Reach, pack
-from disconer.render.lines import Line, Piece, lines, wrapped_lines
+from disconer.render.lines import Line, Piece, Stretch, lines, wrapped_lines
 from disconer.render.marks import Mark, Standing
 from disconer.render.palette import Palette
 from disconer.render.segments import Part, Placed, Segment, segments
@@ -28,22 +28,26 @@ _CAPTION_SIZE = 0.75  # of a caption against the text; it is smaller, and bold
 _CAPTION_GAP = 0.5  # em between two captions
 
 
-def document_html(document: Document, marks: Sequence[Mark], palette: Palette, *, head: str = "") -> str:
+def document_html(
+    document: Document, marks: Sequence[Mark], palette: Palette, *, head: str = "", window: Stretch | None = None
+) -> str:
     """A document and its marks as an element of class `disconer`.
 
     It needs the rules of `stylesheet`, and to light up entities the script `hover.js`.
 
     head: a line above the text.
+    window: the stretch of the text that is shown; marks that reach beyond it have open ends.
     """
     title = f'<p class="head">{escaped(head)}</p>\n' if head else ""
-    rows = "\n".join(_lines(document.text, marks, palette))
-    return f'<div class="disconer">\n{title}{rows}\n</div>\n'
+    rows = "\n".join(_lines(document.text, marks, palette, window))
+    compared = any(mark.standing is not Standing.PLAIN for mark in marks)  # which makes captions longer
+    return f'<div class="disconer{" compared" if compared else ""}">\n{title}{rows}\n</div>\n'
 
 
-def _lines(text: str, marks: Sequence[Mark], palette: Palette) -> Iterator[str]:
+def _lines(text: str, marks: Sequence[Mark], palette: Palette, window: Stretch | None) -> Iterator[str]:
     drawing = _Drawing(text, marks, palette)
     fragments = [mark.entity.fragments for mark in marks]
-    for line in lines(text, fragments, wrapped_lines(text, LONGEST_LINE)):
+    for line in lines(text, fragments, wrapped_lines(text, LONGEST_LINE, window)):
         content = drawing.line(line) if line.pieces else escaped(text[line.start : line.end])
         yield f'<div class="line" dir="auto">{content or "<br>"}</div>'
 

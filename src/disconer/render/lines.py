@@ -43,17 +43,17 @@ class Line:
     pieces: list[Piece]
 
 
-def text_lines(text: str) -> Iterator[Stretch]:
-    """The lines of a text as its line breaks make them."""
-    position = 0
-    for line in text.splitlines(keepends=True):
+def text_lines(text: str, window: Stretch | None = None) -> Iterator[Stretch]:
+    """The lines of a text, or of a stretch of it, as its line breaks make them."""
+    position, end = window or (0, len(text))
+    for line in text[position:end].splitlines(keepends=True):
         yield position, position + len(line.rstrip(_LINE_ENDS))
         position += len(line)
 
 
-def wrapped_lines(text: str, width: int) -> Iterator[Stretch]:
-    """The lines of a text, cut between words so that none is wider than `width` columns; long words are cut, too."""
-    for start, end in text_lines(text):
+def wrapped_lines(text: str, width: int, window: Stretch | None = None) -> Iterator[Stretch]:
+    """The same, cut between words so that no line is wider than `width` columns; long words are cut, too."""
+    for start, end in text_lines(text, window):
         if (end - start) * TAB_WIDTH <= width:
             yield start, end  # short enough whatever is in it
         else:

@@ -55,21 +55,20 @@ class Mark:
         places = " and ".join(f"{start}–{end}" for start, end in entity.fragments)
         kind = "" if entity.kind is None else f", {entity.kind}"
         score = "" if entity.score is None else f", score {entity.score:.2f}"
-        text = shortened(_with_gaps(entity), TEXT_LENGTH)
-        return f"{entity.label}: “{text}”{kind}, characters {places}{score}{_WORDS[self.standing]}{self.error}"
+        return f"{entity.label}: “{self.quoted}”{kind}, characters {places}{score}{_WORDS[self.standing]}{self.error}"
+
+    @property
+    def quoted(self) -> str:
+        """The entity's text, with an ellipsis for each gap."""
+        parts, position = [], 0
+        for start, end in self.entity.fragments:  # its text joins them by a space each
+            parts.append(self.entity.text[position : position + end - start])
+            position += end - start + 1
+        return shortened(" … ".join(parts), TEXT_LENGTH)
 
 
 def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def _with_gaps(entity: Entity) -> str:
-    """The entity's text with an ellipsis for each gap; `text` joins the fragments by a space each."""
-    parts, position = [], 0
-    for start, end in entity.fragments:
-        parts.append(entity.text[position : position + end - start])
-        position += end - start + 1
-    return " … ".join(parts)
 
 
 def plain_marks(document: Document) -> list[Mark]:

@@ -1,0 +1,107 @@
+"""Small line plots as inline SVG, in the colours of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH, HEIGHT = 380, 270
+LEFT, RIGHT, TOP, BOTTOM = 46, 12, 10, 40  # around the field of the plot
+DASHES = ("none", "7 4", "2 4")  # lines differ in more than their colours
+DOT = 3.5
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What is measured, from where to where, and where lines are drawn."""
+
+    name: str
+    low: float
+    high: float
+    ticks: Sequence[float]
+
+    def place(self, value: float, start: float, end: float) -> float:
+        span = self.high - self.low
+        return start + (value - self.low) / span * (end - start) if span else start
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A point with a note that shows when the pointer rests on it."""
+
+    x: float
+    y: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    name: str
+    points: Sequence[tuple[float, float]]
+    dots: Sequence[Dot] = ()
+
+
+def plot(title: str, x: Axis, y: Axis, series: Sequence[Series], *, diagonal: bool = False) -> str:
+    """A figure. diagonal: also a line from the lower left to the upper right corner, to compare with."""
+    shapes = [*_grid(x, y)]
+    if diagonal:
+        shapes.append(f'<path class="even" d="{_path(((x.low, y.low), (x.high, y.high)), x, y)}"/>')
+    for number, one in enumerate(series):
+        style = f'style="--c: var(--c{number}); --dash: {DASHES[number % len(DASHES)]}"'
+        shapes.append(f'<g {style}><path class="series" d="{_path(one.points, x, y)}"/>{_dots(one, x, y)}</g>')
+    names = ", ".join(one.name for one in series)
+    label = escape(f"{title}: {y.name} by {x.name}, of {names}")
+    return (
+        f'<figure class="plot"><figcaption>{escape(title)}</figcaption>\n'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">\n'
+        + "\n".join(shapes)
+        + f"\n</svg>\n{_legend(series)}</figure>"
+    )
+
+
+def _grid(x: Axis, y: Axis) -> list[str]:
+    bottom, middle = HEIGHT - BOTTOM, (TOP + HEIGHT - BOTTOM) / 2
+    shapes = []
+    for tick in x.ticks:
+        place = _x(x, tick)
+        shapes.append(f'<path class="grid" d="M{place:.1f} {TOP}V{bottom}"/>')
+        shapes.append(f'<text class="tick" x="{place:.1f}" y="{bottom + 16}" text-anchor="middle">{tick:g}</text>')
+    for tick in y.ticks:
+        place = _y(y, tick)
+        shapes.append(f'<path class="grid" d="M{LEFT} {place:.1f}H{WIDTH - RIGHT}"/>')
+        shapes.append(f'<text class="tick" x="{LEFT - 6}" y="{place + 4:.1f}" text-anchor="end">{tick:g}</text>')
+    shapes.append(f'<text class="name" x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}">{escape(x.name)}</text>')
+    shapes.append(f'<text class="name" transform="translate(12 {middle}) rotate(-90)">{escape(y.name)}</text>')
+    return shapes
+
+
+def _path(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> str:
+    return "M" + "L".join(f"{_x(x, one):.1f} {_y(y, other):.1f}" for one, other in points) if points else ""
+
+
+def _dots(series: Series, x: Axis, y: Axis) -> str:
+    return "".join(
+        f'<circle cx="{_x(x, dot.x):.1f}" cy="{_y(y, dot.y):.1f}" r="{DOT}"><title>{escape(dot.note)}</title></circle>'
+        for dot in series.dots
+    )
+
+
+def _legend(series: Sequence[Series]) -> str:
+    if len(series) < 2:
+        return ""
+    keys = "".join(
+        f'<li style="--c: var(--c{number}); --dash: {DASHES[number % len(DASHES)]}">'
+        f'<svg class="key" viewBox="0 0 28 6" aria-hidden="true"><path class="series" d="M0 3H28"/></svg>'
+        f"{escape(one.name)}</li>"
+        for number, one in enumerate(series)
+    )
+    return f'<ul class="legend">{keys}</ul>\n'
+
+
+def _x(axis: Axis, value: float) -> float:
+    return axis.place(value, LEFT, WIDTH - RIGHT)
+
+
+def _y(axis: Axis, value: float) -> float:
+    return axis.place(value, HEIGHT - BOTTOM, TOP)
