@@ -19,7 +19,8 @@ from disconer.text.align import to_fragments
 from disconer.types import Document, Entity
 
 # These bound the memory of prediction, whatever the text.
-BATCH_PIECES = 2048  # of a batch, padding counted
+BATCH_PIECES = 2048  # of a batch, padding counted; more of them make a processor no faster
+GPU_BATCH_PIECES = 8192
 BATCH_SPANS = 2**18
 DOCUMENTS_AHEAD = 64  # documents whose sentences are sorted by length together
 CHARACTERS_AHEAD = 200_000  # of these documents, if they are long
@@ -37,7 +38,8 @@ class Recognizer:
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._network = model.network.to(self.device)
         self._windower = Windower(model.config.data, model.tokenizer, model.max_pieces)
-        self._batch_size = min(BATCH_PIECES, BATCH_SPANS // (model.config.head.max_width or MAX_WORDS))
+        most = BATCH_PIECES if self.device.type == "cpu" else GPU_BATCH_PIECES
+        self._batch_size = min(most, BATCH_SPANS // (model.config.head.max_width or MAX_WORDS))
 
     @classmethod
     def from_pretrained(
