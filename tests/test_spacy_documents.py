@@ -19,6 +19,8 @@ from strategies import documents
 def test_a_doc_has_the_very_text_and_entities(document: Document) -> None:
     doc = to_doc(document, SHARED.vocab)
     assert doc.text == document.text
+    fragments = [fragment for entity in document.entities for fragment in entity.fragments]
+    assert [(span.start_char, span.end_char) for span in doc.spans["disconer"]] == fragments
     assert entities_of(doc) == document.entities
     assert to_document(doc) == document
 
