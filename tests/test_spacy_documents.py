@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("spacy", reason="needs spaCy: pip install 'disconer[spacy]'")
 
-from hypothesis import given
+from hypothesis import example, given
 
 from annotated import TEXT, annotated
 from disconer import Document, Entity
@@ -16,6 +16,8 @@ from strategies import documents
 
 
 @given(document=documents())
+@example(document=Document("space before", "ab cd", (Entity("ADR", ((2, 5),), "T1"),)))
+@example(document=Document("space after", "ab cd", (Entity("ADR", ((0, 3),), "T1"),)))
 def test_a_doc_has_the_very_text_and_entities(document: Document) -> None:
     doc = to_doc(document, SHARED.vocab)
     assert doc.text == document.text
