@@ -61,7 +61,10 @@ def test_needs_one_of_model_and_predictions(folder: Path, options: list[str]) ->
         run(folder / "gold.jsonl", *options)
 
 
-def test_model_sees_texts_without_gold_entities(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that finds the same in every text, and has to find it by itself."""
+
     def annotate(documents: Iterable[Document]) -> Iterator[Document]:
         for document in documents:
             assert document.entities == ()
@@ -70,5 +73,18 @@ def test_model_sees_texts_without_gold_entities(folder: Path, monkeypatch: pytes
     recognizer = ModuleType("disconer.recognizer")
     recognizer.Recognizer = SimpleNamespace(from_pretrained=lambda name: SimpleNamespace(annotate=annotate))
     monkeypatch.setitem(sys.modules, "disconer.recognizer", recognizer)
+
+
+@pytest.mark.usefixtures("model")
+def test_model_sees_texts_without_gold_entities(folder: Path) -> None:
     figures = json.loads(run(folder / "gold.jsonl", "--model", "anything", "--json"))
     assert figures["overall"]["recall"] == 0.5
+
+
+@pytest.mark.usefixtures("model")
+def test_page_of_a_trained_model_has_its_learning_curve(folder: Path) -> None:
+    epochs = [{"epoch": epoch, "loss": 1.0, "dev_f1": 0.5, "dev_f1_discontinuous": 0.1} for epoch in (1, 2)]
+    (folder / "metrics.jsonl").write_text("\n".join(map(json.dumps, epochs)), "utf-8")
+    (folder / "best").mkdir()
+    run(folder / "gold.jsonl", "--model", folder / "best", "--html", folder / "report.html")
+    assert "F1 on dev while training" in (folder / "report.html").read_text("utf-8")

@@ -56,8 +56,8 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Any]:
     """Opens a page, and checks when the test ends that it had nothing to complain about."""
     opened = []
 
-    def opener(content: str, **options: Any) -> Any:
-        path = tmp_path / "page.html"
+    def opener(content: str, suffix: str = ".html", **options: Any) -> Any:
+        path = tmp_path / f"page{suffix}"
         path.write_text(content, "utf-8")
         page = browser.new_page(**options)
         opened.append((page, Complaints(page)))
@@ -107,6 +107,14 @@ def test_pointer_and_focus_light_up_all_fragments(show: Any) -> None:
     assert page.locator(".f.on").count() == 3
     page.evaluate("document.activeElement.blur()")
     assert page.locator(".on").count() == 0
+
+
+def test_svg_lights_up_without_a_script(show: Any) -> None:
+    page = show(render(THREE_FRAGMENTS, format="svg"), suffix=".svg")
+    tints = "[...document.querySelectorAll('.t')].map((tint) => getComputedStyle(tint).opacity)"
+    assert page.evaluate(tints) == ["0", "0", "0"]
+    page.keyboard.press("Tab")
+    assert page.evaluate(tints) == ["0.22", "0.22", "0.22"]
 
 
 def test_text_can_be_copied_without_captions(show: Any) -> None:

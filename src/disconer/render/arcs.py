@@ -50,7 +50,6 @@ class Arcs:
     def __init__(self, sentence: Sentence, row: Row, *, top: float) -> None:
         self._drawn = _levelled(list(_arcs(sentence, row)))
         n_levels = 1 + max((level for _, level in self._drawn), default=-1)
-        self.n_drawn = len(self._drawn)
         self.height = ABOVE + FIRST_LEVEL + (n_levels - 1) * LEVEL if n_levels else 0.0
         self.left = min((arc.reach[0] for arc, _ in self._drawn), default=0.0)
         self.right = max((arc.reach[1] for arc, _ in self._drawn), default=0.0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The colours of a picture. `marks` are those of labels, the three after it those of a comparison."""
+    """The colours of a picture: `marks` are those of labels; `right`, `missed` and `wrong` those of a comparison."""
 
     paper: str
     ink: str

@@ -35,7 +35,6 @@ class Picture:
         self._palette, self._columns = palette, width
         self._shapes: list[str] = []
         self._left = self._right = self._bottom = 0.0
-        self.n_arcs = 0
 
     def add(self, document: Document, marks: Sequence[Mark], *, head: str = "", arcs: bool = False) -> None:
         """Draw one more document.
@@ -62,7 +61,6 @@ class Picture:
             self._shapes += arcs.shapes()
             self._widen(arcs.left, arcs.right)
             self._bottom += arcs.height
-            self.n_arcs += arcs.n_drawn
         baseline = self._bottom + TEXT_HEIGHT
         self._shapes += _words(text, row, baseline)
         depth, right = marks.add(row, line, baseline)
