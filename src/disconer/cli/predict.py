@@ -56,7 +56,7 @@ def _known_labels(given: str, known: tuple[str, ...]) -> frozenset[str]:
 def predict_cli(
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="INPUT…", help="Files, folders, .zip or .gz of any format; - for stdin."),
+        typer.Argument(metavar="INPUT", help="Files, folders, .zip or .gz of any format; - for stdin."),
     ] = None,
     text: Annotated[
         str | None, typer.Option("--text", metavar="TEXT", help="A text to look at, in place of INPUT.")
