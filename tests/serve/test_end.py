@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from contextlib import suppress
+from http.client import HTTPConnection
+
+import pytest
 
 from serve.fakes import WordFinder, running
 
@@ -31,15 +35,28 @@ def test_what_was_taken_is_answered_before_the_end() -> None:
     assert statuses == [200] * 8
 
 
-def test_while_it_ends_it_says_so_and_closes_connections() -> None:
-    with running(drain_seconds=1.0) as service:
-        assert service.ask("GET", "/readyz")[0] == 200
+def test_while_it_ends_open_connections_get_a_last_answer_and_new_ones_are_refused() -> None:
+    with running(drain_seconds=5.0) as service:
+        asking, probing = (HTTPConnection("127.0.0.1", service.port, timeout=20) for _ in range(2))
+        for connection in (asking, probing):
+            connection.request("GET", "/readyz")
+            assert connection.getresponse().read() == b'{"status":"ready"}'
         service.server.should_exit = True
-        time.sleep(0.4)
-        status, headers, answer = service.ask("GET", "/readyz")
-        assert (status, answer["error"], headers["connection"]) == (503, "ending", "close")
-        status, headers, _ = service.predict("pain")
-        assert (status, headers["connection"]) == (200, "close")
+        time.sleep(0.5)
+        probing.request("GET", "/readyz")
+        response = probing.getresponse()
+        assert (response.status, response.headers["connection"]) == (503, "close")
+        assert json.loads(response.read())["error"] == "ending"
+        asking.request("POST", "/v1/predict", b'{"texts": ["pain"]}', {"content-type": "application/json"})
+        response = asking.getresponse()
+        assert (response.status, response.headers["connection"]) == (200, "close")
+        with pytest.raises(ConnectionRefusedError):
+            service.connect()
+
+
+def test_without_connections_it_ends_at_once() -> None:
+    with running(drain_seconds=100.0) as service:
+        assert service.is_well()
 
 
 def test_a_second_signal_ends_it_at_once() -> None:

@@ -23,7 +23,7 @@ class Limits:
     body_bytes: int = 1_000_000
     texts: int = 256
     text_characters: int = 100_000
-    queue_texts: int = 512
+    queue_texts: int = 256
     queue_characters: int = 200_000
     batch_texts: int = 32
     batch_characters: int = 20_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 import h11
@@ -17,8 +17,8 @@ from disconer.errors import DisconerError
 from disconer.serve.limits import Limits
 from disconer.serve.problems import unavailable
 
-DRAIN_SECONDS = 1.0  # between the wish to end and the last connection that is taken
-DRAIN_STEPS = 10  # in which it is looked whether somebody is in a hurry
+DRAIN_SECONDS = 1.0  # that open connections have to send a last request
+DRAIN_STEPS = 20  # in which it is looked whether there are any left
 END_SECONDS = 90  # after which requests that still run are given up
 BACKLOG = 1024  # connections that the system may hold until they are taken
 
@@ -84,7 +84,7 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Ends in two steps: for a moment every answer closes its connection, then no new ones are taken.
+    """Ends in two steps: first it takes no new connections, and every answer closes its own; then it closes the rest.
 
     Whatever was taken is answered. A second signal ends it at once.
 
@@ -108,16 +108,38 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._on_drain()
+        await self._stop_listening(sockets or [])
         for _ in range(DRAIN_STEPS):
-            if not self.force_exit:
+            if self.server_state.connections and not self.force_exit:
                 await asyncio.sleep(self._drain_seconds / DRAIN_STEPS)
         await super().shutdown(sockets)
+
+    async def _stop_listening(self, sockets: list[socket.socket]) -> None:
+        """Take the connections that the system has made for us already: closing would break them off."""
+        made = [connection for listening in sockets for connection in _made_connections(listening)]
+        for server in self.servers:
+            server.close()
+        for connection in made:
+            await asyncio.get_running_loop().connect_accepted_socket(self._new_protocol, connection)
+
+    def _new_protocol(self) -> asyncio.Protocol:
+        return self.config.http_protocol_class(  # type: ignore[call-arg]
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         # Unlike the parent's, it does not raise the signal again at the end: an end that was asked for is no failure.
         if self.should_exit:
             self.force_exit = True
         self.should_exit = True
+
+
+def _made_connections(listening: socket.socket) -> Iterator[socket.socket]:
+    while True:
+        try:
+            yield listening.accept()[0]
+        except OSError:  # there are no more
+            return
 
 
 def bound_socket(host: str, port: int) -> socket.socket:

@@ -1,6 +1,7 @@
 // Shows /openapi.json: each operation with an example, its fields and its answers.
 
-const document_ = await (await fetch("/openapi.json")).json();
+const source = await (await fetch("/openapi.json")).text();
+const document_ = JSON.parse(source.replaceAll("`", "")); // it is written in Markdown
 
 const element = (name, content = [], className = "") => {
   const made = document.createElement(name);
@@ -29,11 +30,11 @@ function typeOf(schema) {
 }
 
 function table(rows) {
-  return element("table", rows.map(([name, type, about]) =>
+  return element("table", rows.map(([name, type, about = ""]) =>
     element("tr", [
       element("td", element("code", name), "name"),
       element("td", type, "type"),
-      element("td", (about ?? "").replaceAll("`", "")),
+      element("td", about),
     ])));
 }
 
@@ -67,7 +68,7 @@ function operation(path, method, described) {
   if (answer) card.append(element("h3", "Answer"), fields(answer));
   const refusals = Object.entries(described.responses).filter(([status]) => status >= 400);
   if (refusals.length)
-    card.append(element("h3", "Refusals"), table(refusals.map(([status, { description }]) => [status, "", description])));
+    card.append(element("h3", "Refusals"), table(refusals.map(([status, { description }]) => [status, description])));
   return card;
 }
 
@@ -79,7 +80,7 @@ function shapes() {
     element("section", [element("h2", name), element("p", schema.description ?? ""), fields(schema)], "card operation"));
 }
 
-document.getElementById("about").textContent = document_.info.description.replaceAll("`", "");
+document.getElementById("about").textContent = document_.info.description;
 document.getElementById("operations").append(
   ...Object.entries(document_.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, described]) => operation(path, method, described))),

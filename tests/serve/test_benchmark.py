@@ -1,0 +1,30 @@
+"""The benchmark of the service for a moment, with a toy model: every answer is right, and none is lost at the end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from disconer import Document, write
+from disconer.model.checkpoint import save_model
+from model.toy import letter_model
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "serving.py"
+
+
+def test_right_answers_under_load_and_none_lost(tmp_path: Path) -> None:
+    save_model(letter_model(), tmp_path / "model")
+    texts = [f"{'p ' * (number % 4)}x{number} {'and k ' * (number % 3)}." for number in range(40)]
+    write([Document("a", "\n".join(texts))], tmp_path / "texts.jsonl")
+    command = [sys.executable, BENCHMARK, tmp_path / "model", tmp_path / "texts.jsonl"]
+    command += ["--clients", "32", "--seconds", "2", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout, done.stderr
+    figures = json.loads(done.stdout)
+    for phase in ("closed", "80 %", "overload", "end"):
+        assert figures[phase]["wrong"] == 0
+        assert set(figures[phase]["outcomes"]) <= {"200", "429", "503", "refused"}
+        assert figures[phase]["outcomes"]["200"] > 0
+    assert figures["end"]["exit_status"] == 0
