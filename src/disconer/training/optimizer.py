@@ -24,7 +24,9 @@ def build_optimizer(network: AnyNetwork, config: TrainingConfig) -> torch.optim.
             {"params": [p for p in trained if _decays(p)], "lr": rate, "weight_decay": config.weight_decay},
             {"params": [p for p in trained if not _decays(p)], "lr": rate, "weight_decay": 0.0},
         ]
-    return torch.optim.AdamW([group for group in groups if group["params"]])
+    # On a CPU the fused step takes a fifth of the time. Elsewhere torch chooses (None): False would forbid all haste.
+    fused = None if torch.accelerator.is_available() else True
+    return torch.optim.AdamW([group for group in groups if group["params"]], fused=fused)
 
 
 def _decays(parameter: nn.Parameter) -> bool:
