@@ -18,7 +18,7 @@ MEGABYTE = 10**6
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Running]:
-    limits = {"head_seconds": 0.5, "body_seconds": 0.5, "write_seconds": 0.5, "idle_seconds": 0.5}
+    limits = {"head_seconds": 1, "body_seconds": 1, "write_seconds": 1, "idle_seconds": 1}
     with running(**limits, connections=100) as started:
         yield started
 
@@ -115,7 +115,7 @@ def test_a_client_that_waits_to_be_asked_is_refused_before_it_sends(service: Run
 def test_slow_heads(service: Running) -> None:
     start = time.monotonic()
     assert answer_to(service, b"POST /v1/predict HTTP/1.1\r\n") == b""
-    assert answer_to(service, *[b"a"] * 20, pause=0.05) == b""  # a byte at a time
+    assert answer_to(service, *[b"a"] * 30, pause=0.05) == b""  # a byte at a time
     assert answer_to(service) == b""
     assert time.monotonic() - start < 8
 
@@ -128,7 +128,7 @@ def test_a_slow_second_head(service: Running) -> None:
 def test_slow_bodies(service: Running) -> None:
     answer = answer_to(service, raw_request(b'{"te', "content-length: 1000"))
     assert answer.startswith(b"HTTP/1.1 408 ")
-    drops = [raw_request(b"", "content-length: 1000"), *[b" "] * 20]
+    drops = [raw_request(b"", "content-length: 1000"), *[b" "] * 30]
     assert answer_to(service, *drops, pause=0.05).startswith(b"HTTP/1.1 408 ")
 
 

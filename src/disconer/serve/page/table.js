@@ -51,10 +51,10 @@ function kindCell(kind) {
 function scoreCell(score) {
   if (score === null) return cell("–", "number");
   const made = cell(score.toFixed(2), "number");
-  const meter = document.createElement("meter");
-  meter.value = score;
-  meter.setAttribute("aria-hidden", "true"); // the figure says it
-  made.append(meter);
+  const bar = document.createElement("span");
+  bar.className = "score";
+  bar.style.setProperty("--score", score);
+  made.append(bar);
   return made;
 }
 
