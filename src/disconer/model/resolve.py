@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
@@ -11,6 +12,8 @@ from torch import nn
 from disconer.errors import DisconerError, Where
 from disconer.model.hub import first_line, quiet, why_not_on_hub
 from disconer.model.packages import PACKAGES, package_folders
+
+Loaded = TypeVar("Loaded")
 
 USUAL_MAX_PIECES = 512  # where an encoder does not say what it takes
 
@@ -27,11 +30,21 @@ def locate(name: str) -> str:
 
 def load_encoder(name: str) -> tuple[nn.Module, Any]:
     """A pretrained transformer in float32 and its tokenizer."""
+    return load_found(name, _load)
+
+
+def load_found(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
+    """What `load` makes of an encoder's place, from the Hub only if it is nowhere here.
+
+    load: takes the place, and whether only files on this machine may be read.
+    """
     place = locate(name)
     is_folder = Path(place).is_dir()
     try:
         with quiet():
-            return _load(place, local_files_only=True)
+            return load(place, True)
+    except DisconerError:
+        raise
     except Exception as error:  # transformers, tokenizers and safetensors each raise their own
         if is_folder:
             raise DisconerError(
@@ -44,12 +57,14 @@ def load_encoder(name: str) -> tuple[nn.Module, Any]:
     if reason := why_not_on_hub(name):
         raise _nowhere(name, reason)
     try:
-        return _load(place, local_files_only=False)
+        return load(place, False)
+    except DisconerError:
+        raise
     except Exception as error:
         raise _nowhere(name, first_line(error)) from error
 
 
-def _load(place: str, *, local_files_only: bool) -> tuple[nn.Module, Any]:
+def _load(place: str, local_files_only: bool) -> tuple[nn.Module, Any]:
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     # Nobody's code is run: an encoder is one that transformers itself knows.
