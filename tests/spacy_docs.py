@@ -24,7 +24,7 @@ class Stub:
     """Stands in for a `Recognizer`. Keeps the documents that it was given, batch by batch."""
 
     labels = ("ADR", "Drug")
-    device = SimpleNamespace(type="cpu")
+    device = "cpu"
     model = SimpleNamespace(config=SimpleNamespace(data=SimpleNamespace(splitter="lines")))
 
     def __init__(self, find: Finder) -> None:

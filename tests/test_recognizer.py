@@ -15,7 +15,8 @@ from disconer import DisconerError, Document, Entity, Sentence
 from disconer.model import span_head
 from disconer.model.batch import WordBatch
 from disconer.model.build import build_network
-from disconer.model.checkpoint import Model, save_model
+from disconer.model.checkpoint import save_model
+from disconer.model.model import Model
 from disconer.model.pieces import PieceTokenizer
 from disconer.model.resolve import without_pooler
 from disconer.recognizer import BATCH_PIECES, CHARACTERS_AHEAD, Recognizer

@@ -127,7 +127,7 @@ def test_a_forked_process_does_not_wait_for_threads_that_it_does_not_have(two_th
 
 def test_a_model_on_a_gpu_is_refused_in_forked_processes(nlp: Language) -> None:
     component = nlp.get_pipe("disconer")
-    component.recognizer = SimpleNamespace(device=torch.device("cuda"))
+    component.recognizer = SimpleNamespace(device="cuda")
     component._held._process = -1
     with pytest.raises(DisconerError, match="n_process at 1"):
         nlp("text")

@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from disconer.errors import DisconerError, Where
+
+if TYPE_CHECKING:
+    from disconer.model.runtime import AnyModel
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 RUN_FOLDERS = ("best", "last")  # where a training run keeps its models
@@ -52,6 +56,13 @@ def find_model(name_or_path: str | os.PathLike[str]) -> Path:
         if found := _model_within(candidate):
             return found
     return _from_hub(str(name_or_path))
+
+
+def load(folder: Path) -> AnyModel:
+    """The model in a folder."""
+    from disconer.model.checkpoint import load_model
+
+    return load_model(folder)
 
 
 def _model_within(folder: Path) -> Path | None:

@@ -6,22 +6,16 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import torch
-
-from disconer.model.batch import word_batch
-from disconer.model.checkpoint import Model, load_model, save_model
+from disconer.model.arrays import word_arrays
 from disconer.model.examples import Windower, batches_by_length
-from disconer.model.head import Found
+from disconer.model.found import Found
+from disconer.model.runtime import AnyModel, Device, batch_size
 from disconer.model.scores import ScoreScale
-from disconer.model.windows import MAX_WORDS, Window
-from disconer.models import find_model
+from disconer.model.windows import Window
+from disconer.models import find_model, load
 from disconer.text.align import to_fragments
 from disconer.types import Document, Entity
 
-# These bound the memory of prediction, whatever the text.
-BATCH_PIECES = 2048  # of a batch, padding counted; more of them make a processor no faster
-GPU_BATCH_PIECES = 8192
-BATCH_SPANS = 2**18
 DOCUMENTS_AHEAD = 64  # documents whose sentences are sorted by length together
 CHARACTERS_AHEAD = 200_000  # of these documents, if they are long
 
@@ -33,24 +27,25 @@ class Recognizer:
     >>> ner("History of severe renal or hepatic impairment.").entities  # doctest: +SKIP
     """
 
-    def __init__(self, model: Model, *, device: str | torch.device | None = None) -> None:
+    def __init__(self, model: AnyModel, *, device: Device = None) -> None:
         self.model = model
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        self._network = model.network.to(self.device)
-        self._windower = Windower(model.config.data, model.tokenizer, model.max_pieces)
-        most = BATCH_PIECES if self.device.type == "cpu" else GPU_BATCH_PIECES
-        self._batch_size = min(most, BATCH_SPANS // (model.config.head.max_width or MAX_WORDS))
+        self._runtime = model.runtime(device)
+        self._windower = Windower(model.config.data, model.reader, model.max_pieces)
+        self._batch_size = batch_size(model, self._runtime)
 
     @classmethod
-    def from_pretrained(
-        cls, name_or_path: str | os.PathLike[str], *, device: str | torch.device | None = None
-    ) -> Recognizer:
+    def from_pretrained(cls, name_or_path: str | os.PathLike[str], *, device: Device = None) -> Recognizer:
         """Load a model: its folder, the folder of a training run (then its best), a package, or a name on the Hub."""
-        return cls(load_model(find_model(name_or_path)), device=device)
+        return cls(load(find_model(name_or_path)), device=device)
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a folder that `from_pretrained` reads."""
-        save_model(self.model, Path(path))
+        self.model.save(Path(path))
+
+    @property
+    def device(self) -> str:
+        """Where its network runs, as torch names devices."""
+        return self._runtime.device
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -97,12 +92,11 @@ class Recognizer:
     def _find(self, windows: list[Window]) -> list[list[Found]]:
         """The entities of each window, whatever the order in which batches take them."""
         found: list[list[Found]] = [[] for _ in windows]
-        if self._network.training:
-            self._network.eval()
         sizes = [max(len(window), len(window.pieces.ids)) for window in windows]
-        for batch in batches_by_length(sizes, self._batch_size):
-            words = word_batch([windows[position] for position in batch], self.model.tokenizer).to(self.device)
-            for position, entities in zip(batch, self._network.find(words), strict=True):
+        batches = batches_by_length(sizes, self._batch_size)
+        arrays = (word_arrays([windows[position] for position in batch], self.model.reader) for batch in batches)
+        for batch, in_batch in zip(batches, self._runtime.find(arrays), strict=True):
+            for position, entities in zip(batch, in_batch, strict=True):
                 found[position] = entities
         return found
 

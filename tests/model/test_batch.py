@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from disconer import Document
-from disconer.model.batch import WordBatch, word_batch
+from disconer.model.batch import WordBatch
 from disconer.model.build import build_network
-from disconer.model.checkpoint import Model
 from disconer.model.examples import Windower
+from disconer.model.model import Model
 from disconer.model.pieces import PieceTokenizer
-from disconer.model.resolve import max_pieces, without_pooler
+from disconer.model.resolve import without_pooler
 from disconer.model.windows import Window
 from model.families import ENCODERS, TOKENIZERS, byte_level, tiny_encoder, unigram
-from model.toy import SPECIAL, letter_model, lively, toy_config, toy_model, toy_tokenizer
+from model.toy import SPECIAL, letter_model, lively, toy_config, toy_model, toy_tokenizer, word_batch, words_of
 
 PAD, _, CLS, SEP = range(len(SPECIAL))
 TEXTS = [
@@ -27,14 +27,14 @@ TEXTS = [
 
 
 def windows_of(texts: list[str], model: Model) -> list[Window]:
-    windower = Windower(model.config.data, model.tokenizer, model.max_pieces)
+    windower = Windower(model.config.data, model.reader, model.max_pieces)
     documents = [windower.segment(Document(str(number), text)) for number, text in enumerate(texts)]
     return [window for document in documents for own in windower.windows(document) for window in own]
 
 
 def test_what_a_batch_holds() -> None:
     model = toy_model()
-    batch = word_batch(windows_of(["a bc", "d"], model), model.tokenizer)
+    batch = word_batch(windows_of(["a bc", "d"], model), model.reader)
     a, b, c, d = (toy_tokenizer().convert_tokens_to_ids(piece) for piece in ("a", "b", "##c", "d"))
     assert batch.piece_ids.tolist() == [[CLS, a, b, c, SEP], [CLS, d, SEP, PAD, PAD]]
     assert batch.piece_mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
@@ -49,7 +49,7 @@ def test_what_a_batch_holds() -> None:
 
 def test_a_word_without_pieces_takes_what_opens_the_row() -> None:
     model = toy_model()
-    batch = word_batch(windows_of(["\u200d a \u200d b"], model), model.tokenizer)
+    batch = word_batch(windows_of(["\u200d a \u200d b"], model), model.reader)
     assert batch.first_piece.tolist() == [[0, 1, 0, 2]]
     assert batch.word_places.tolist() == [1, 3]
 
@@ -57,7 +57,7 @@ def test_a_word_without_pieces_takes_what_opens_the_row() -> None:
 def test_a_sentence_without_any_piece() -> None:
     tokenizer = PieceTokenizer(unigram())  # which puts nothing around a sentence
     config = toy_config()
-    network = build_network(config, ("ADR",), without_pooler(tiny_encoder("bert"))).eval()
+    network = build_network(config, ("ADR",), words_of(without_pooler(tiny_encoder("bert")), config)).eval()
     windows = windows_of(["\u0301", "a \u0301"], Model(network, tokenizer, config, ("ADR",)))
     assert len(windows[0].pieces.ids) == 0
     assert network.find(word_batch(windows[:1], tokenizer)) == [[]]
@@ -66,7 +66,7 @@ def test_a_sentence_without_any_piece() -> None:
 
 def test_the_words_that_a_window_owns() -> None:
     model = toy_model(positions=12)
-    batch = word_batch(windows_of(["a b c d e f g h i j k l m n"], model), model.tokenizer)
+    batch = word_batch(windows_of(["a b c d e f g h i j k l m n"], model), model.reader)
     assert batch.own_mask.sum().item() == 14
     assert batch.own_mask[0].tolist() == [True] * 9 + [False]
 
@@ -75,7 +75,7 @@ def test_the_words_that_a_window_owns() -> None:
 def test_pooling(pooling: str) -> None:
     model = toy_model(encoder={"pooling": pooling, "lstm": None})
     windows = windows_of(["pain \u200d of", "no"], model)
-    batch = word_batch(windows, model.tokenizer)
+    batch = word_batch(windows, model.reader)
     encoder = model.network.words.encoder
     with torch.inference_mode():
         words = encoder(batch)
@@ -109,8 +109,8 @@ def scores(model: Model, batch: WordBatch) -> list[torch.Tensor]:
 def test_neither_padding_nor_company_changes_a_result(feature: str, chosen: list[int]) -> None:
     model = lively(toy_model(**FEATURES[feature]))
     windows = [windows_of(TEXTS, model)[number] for number in chosen]
-    together = word_batch(windows, model.tokenizer)
-    alone = [word_batch([window], model.tokenizer) for window in windows]
+    together = word_batch(windows, model.reader)
+    alone = [word_batch([window], model.reader) for window in windows]
     for in_company, batch in zip(scores(model, together), alone, strict=True):
         torch.testing.assert_close(in_company, scores(model, batch)[0], rtol=1e-5, atol=1e-5)
     for in_company, batch in zip(model.network.find(together), alone, strict=True):
@@ -128,7 +128,7 @@ def test_a_window_finds_all_that_begins_among_its_own_words_and_ends_in_it(lette
     windows = windows_of([" ".join(letters)], model)
     found = [
         (entity.label, tuple(first + window.start for first, _ in entity.ranges))
-        for window, entities in zip(windows, model.network.find(word_batch(windows, model.tokenizer)), strict=True)
+        for window, entities in zip(windows, model.network.find(word_batch(windows, model.reader)), strict=True)
         for entity in entities
         if window.owns(entity.ranges[0][0])
     ]
@@ -145,10 +145,10 @@ def test_a_window_finds_all_that_begins_among_its_own_words_and_ends_in_it(lette
 @pytest.mark.parametrize("family", ENCODERS)
 def test_encoders_of_every_family(family: str) -> None:
     config = toy_config(encoder={"pooling": "mean", "lstm": None})
-    network = build_network(config, ("ADR", "Drug"), without_pooler(tiny_encoder(family))).eval()
+    network = build_network(config, ("ADR", "Drug"), words_of(without_pooler(tiny_encoder(family)), config)).eval()
     tokenizer = PieceTokenizer(byte_level() if "pad_token_id" in ENCODERS[family] else toy_tokenizer())
     model = lively(Model(network, tokenizer, config, ("ADR", "Drug")))
-    assert max_pieces(model.transformer) == 40
+    assert model.max_pieces == 40
     windows = windows_of([*TEXTS, "knees " * 60], model)
     assert 30 < max(len(window.pieces.ids) for window in windows) <= 38
     together = scores(model, word_batch(windows, tokenizer))

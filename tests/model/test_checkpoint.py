@@ -12,15 +12,16 @@ import torch
 
 from disconer import DisconerError, Document
 from disconer.evaluate import evaluate
-from disconer.model import checkpoint
+from disconer.model import checkpoint, pieces
 from disconer.model.build import build_network
-from disconer.model.checkpoint import FORMAT_VERSION, Model, load_model, record_figures, save_model
+from disconer.model.checkpoint import FORMAT_VERSION, load_model, record_figures, save_model
+from disconer.model.model import Model
 from disconer.model.pieces import PieceTokenizer
 from disconer.model.resolve import without_pooler
 from disconer.recognizer import Recognizer
 from disconer.text import segment
 from model.families import ENCODERS, TOKENIZERS, tiny_encoder
-from model.toy import lively, toy_config, toy_model
+from model.toy import lively, toy_config, toy_model, words_of
 
 TEXT = "Pain and stiffness in my knees, after 5 mg aspirin. No fever."
 FILES = {"README.md", "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
@@ -87,7 +88,7 @@ def test_nothing_is_unpickled_and_nothing_imported_for_it(folder: Path, monkeypa
 
 def test_the_place_where_it_was_made_is_not_told(tmp_path: Path) -> None:
     model = toy_model()
-    model.transformer.config._name_or_path = str(tmp_path)
+    model.network.words.encoder.transformer.config._name_or_path = str(tmp_path)
     save_model(model, tmp_path)
     for path in tmp_path.iterdir():
         assert str(tmp_path).encode() not in path.read_bytes()
@@ -98,10 +99,11 @@ def test_tokenizers_come_back(family: str, tmp_path: Path) -> None:
     toy = toy_model()
     tokenizer = PieceTokenizer(TOKENIZERS[family]())
     save_model(Model(toy.network, tokenizer, toy.config, toy.labels), tmp_path)
-    loaded = load_model(tmp_path).tokenizer
+    loaded = load_model(tmp_path).reader
     text = "Naïve KNEES 🚀 <s> [CLS] <pad> 5 mg/kg\u00a0x e\u0301"
     sentences = segment(Document("d", text)).sentences
-    assert (loaded.prefix, loaded.suffix, loaded.pad_id) == (tokenizer.prefix, tokenizer.suffix, tokenizer.pad_id)
+    assert (*loaded.prefix, *loaded.suffix) == (*tokenizer.prefix, *tokenizer.suffix)
+    assert loaded.padding == tokenizer.padding
     assert [own.ids.tolist() for own in loaded(text, sentences)] == [
         own.ids.tolist() for own in tokenizer(text, sentences)
     ]
@@ -110,8 +112,8 @@ def test_tokenizers_come_back(family: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("family", ENCODERS)
 def test_encoders_come_back(family: str, tmp_path: Path) -> None:
     config = toy_config()
-    network = build_network(config, ("ADR",), without_pooler(tiny_encoder(family)))
-    save_model(Model(network, toy_model().tokenizer, config, ("ADR",)), tmp_path)
+    network = build_network(config, ("ADR",), words_of(without_pooler(tiny_encoder(family)), config))
+    save_model(Model(network, toy_model().reader, config, ("ADR",)), tmp_path)
     loaded = load_model(tmp_path).network.state_dict()
     assert loaded.keys() == network.state_dict().keys()
     assert all(torch.equal(loaded[name], tensor) for name, tensor in network.state_dict().items())
@@ -130,7 +132,8 @@ def test_killed_while_saving_over_an_older_model(folder: Path, moment: int, monk
         original(path, data)
 
     original: Callable[[Path, bytes], None] = checkpoint.replace_file
-    monkeypatch.setattr(checkpoint, "replace_file", replace_file)
+    for module in (checkpoint, pieces):
+        monkeypatch.setattr(module, "replace_file", replace_file)
     try:
         save_model(lively(toy_model(), seed=7), folder)
     except KeyboardInterrupt:

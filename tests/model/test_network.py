@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from disconer import Document, Entity, Sentence
-from disconer.model.batch import WordBatch, word_batch
-from disconer.model.checkpoint import Model
+from disconer.model.batch import WordBatch
 from disconer.model.examples import Windower
 from disconer.model.gcn import Aggcn
+from disconer.model.model import Model
 from disconer.model.span_head import NONE, Relation, SpanHead
 from disconer.text.align import TokenEntity, align
 from model import reference
-from model.toy import toy_model
+from model.toy import toy_model, word_batch
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 LSTM = {"size": 8}
@@ -43,12 +43,12 @@ def sentences() -> list[Document]:
 
 
 def batch_of(model: Model) -> tuple[WordBatch, list[list[TokenEntity]], list]:
-    windower = Windower(model.config.data, model.tokenizer, model.max_pieces)
+    windower = Windower(model.config.data, model.reader, model.max_pieces)
     windows, entities = [], []
     for document in sentences():
         windows += windower.windows(document)[0]
         entities += align(document)[0]
-    return word_batch(windows, model.tokenizer), entities, windows
+    return word_batch(windows, model.reader), entities, windows
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 3])
@@ -174,7 +174,7 @@ def test_words_are_encoder_then_lstm_then_syntax() -> None:
 def test_padding_changes_nothing() -> None:
     model = toy_model(encoder={"lstm": LSTM}, syntax={"parser": "data", "gcn": GCN})
     batch, _, windows = batch_of(model)
-    alone = word_batch(windows[1:], model.tokenizer)
+    alone = word_batch(windows[1:], model.reader)
     together = model.network.words(batch)[1, : len(windows[1])]
     torch.testing.assert_close(model.network.words(alone)[0], together, **CLOSE)
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from torch import nn
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from disconer.config import Config
+from disconer.model.arrays import word_arrays
+from disconer.model.batch import WordBatch
 from disconer.model.build import build_network
-from disconer.model.checkpoint import Model
+from disconer.model.encoders import TransformerWords
+from disconer.model.model import Model
 from disconer.model.pieces import PieceTokenizer
+from disconer.model.reader import Reader
 from disconer.model.resolve import without_pooler
 from disconer.model.span_head import Relation
+from disconer.model.windows import Window
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 
@@ -45,16 +52,24 @@ def toy_bert(*, size: int = 32, layers: int = 2, positions: int = 64) -> BertMod
     return BertModel(config)
 
 
+def word_batch(windows: Sequence[Window], reader: Reader) -> WordBatch:
+    return WordBatch.from_arrays(word_arrays(windows, reader))
+
+
 def toy_config(**sections: Any) -> Config:
     return Config.model_validate({"data": {"train": "train.jsonl", "dev": "dev.jsonl"}} | sections)
+
+
+def words_of(transformer: nn.Module, config: Config) -> TransformerWords:
+    return TransformerWords(transformer=transformer, layers=config.encoder.layers, pooling=config.encoder.pooling)
 
 
 def toy_model(
     labels: tuple[str, ...] = ("ADR", "Drug"), *, positions: int = 64, layers: int = 2, **sections: Any
 ) -> Model:
     config = toy_config(**sections)
-    network = build_network(config, labels, without_pooler(toy_bert(positions=positions, layers=layers)))
-    network.eval()
+    transformer = without_pooler(toy_bert(positions=positions, layers=layers))
+    network = build_network(config, labels, words_of(transformer, config)).eval()
     return Model(network, PieceTokenizer(toy_tokenizer()), config, labels)
 
 
@@ -83,8 +98,8 @@ def letter_model(*, positions: int = 64) -> Model:
         encoder={"lstm": None},
         head={"max_width": 1, "fragments": linear, "relations": linear},
     )
-    embeddings, head = model.transformer.embeddings, model.network.head
-    p, k = (model.tokenizer.tokenizer.convert_tokens_to_ids(letter) for letter in "pk")
+    embeddings, head = model.network.words.encoder.transformer.embeddings, model.network.head
+    p, k = (model.reader.tokenizer.convert_tokens_to_ids(letter) for letter in "pk")
     first, second = 0, 2 * head.relations.size  # where the spans of a pair begin in [s, s * s', s']
     with torch.no_grad():
         for parameter in (*embeddings.parameters(), *head.parameters()):

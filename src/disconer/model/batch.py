@@ -1,37 +1,21 @@
-"""Batches: windows as tensors."""
+"""Batches as tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from disconer.model.pieces import Ints, PieceTokenizer
-from disconer.model.windows import Window
-
-NO_HEAD = -1
-
-Bools = NDArray[np.bool_]
+from disconer.model.arrays import WordArrays
 
 
 @dataclass(frozen=True, slots=True)
 class WordBatch:
-    """What the word encoder reads. B windows, N words, P pieces, M pieces that belong to words.
+    """The arrays of `WordArrays` as tensors.
 
-    piece_ids, piece_mask:  Shape: (B, P)
-    first_piece: of each word, the place of its first piece in the row.  Shape: (B, N)
-    piece_places, word_places: pieces and the words that they belong to, as places in the flattened
-        (B, P) and (B, N).  Shape: (M,)
-    word_mask:  Shape: (B, N)
-    own_mask: the words whose spans are learnt from this window.  Shape: (B, N)
-    heads: -1 for a root.  Shape: (B, N)
-    parsed: whether the window has heads at all.  Shape: (B,)
-    lengths: words of each window; a plain list, so that reading it never waits for the device.
+    lengths: a plain list, so that reading it never waits for the device.
     """
 
     piece_ids: Tensor
@@ -45,65 +29,11 @@ class WordBatch:
     parsed: Tensor
     lengths: list[int]
 
-    def to(self, device: torch.device) -> WordBatch:
-        moved: dict[str, Any] = {
-            field.name: value.to(device, non_blocking=True) if isinstance(value, Tensor) else value
-            for field in fields(self)
-            for value in [getattr(self, field.name)]
+    @classmethod
+    def from_arrays(cls, arrays: WordArrays, device: torch.device | None = None) -> WordBatch:
+        tensors: dict[str, Any] = {
+            field.name: torch.from_numpy(getattr(arrays, field.name)).to(device, non_blocking=True)
+            for field in fields(cls)
+            if field.name != "lengths"
         }
-        return WordBatch(**moved)
-
-
-def word_batch(windows: Sequence[Window], tokenizer: PieceTokenizer) -> WordBatch:
-    """Pad windows to one size.
-
-    A batch may be a hundred short windows, so all of them are laid out at once: the true places of a mask, row by
-    row, are in the order of the windows' values one after another.
-    """
-    before, around = len(tokenizer.prefix), len(tokenizer.prefix) + len(tokenizer.suffix)
-    lengths = np.array([len(window) for window in windows])
-    n_pieces = np.array([len(window.pieces.ids) for window in windows])
-    word = np.arange(lengths.max())
-    piece = np.arange(max(1, n_pieces.max() + around))
-    word_mask = word < lengths[:, None]  # (B, N)
-    piece_mask = piece < n_pieces[:, None] + around  # (B, P)
-    inner = (piece >= before) & (piece < n_pieces[:, None] + before)  # (B, P): pieces that are not special
-    piece_ids = np.full(piece_mask.shape, tokenizer.pad_id)
-    piece_ids[:, :before] = tokenizer.prefix
-    piece_ids[inner] = np.concatenate([window.pieces.ids for window in windows])
-    piece_ids[piece_mask & ~inner & (piece >= before)] = np.tile(tokenizer.suffix, len(windows))
-
-    first = np.concatenate([window.pieces.first for window in windows])  # of each word, as its window counts pieces
-    counts = np.concatenate([window.pieces.end for window in windows]) - first
-    first_piece = np.zeros(word_mask.shape, dtype=np.int64)
-    # A word without pieces takes what opens the row, a special piece as a rule: a neighbour's would make it its double.
-    first_piece[word_mask] = np.where(counts, first + before, 0)
-    row = np.repeat(np.arange(len(windows)), lengths)  # of each word
-    start = row * len(piece) + before + first  # of each word, the place of its first piece
-    passed = np.cumsum(counts) - counts  # of each word, the pieces of all words before it
-
-    own = np.array([window.own for window in windows]) - np.array([[window.start] for window in windows])  # (B, 2)
-    heads, parsed = _heads(windows, word_mask)
-    return WordBatch(
-        piece_ids=torch.from_numpy(piece_ids),
-        piece_mask=torch.from_numpy(piece_mask).long(),
-        first_piece=torch.from_numpy(first_piece),
-        piece_places=torch.from_numpy(np.repeat(start - passed, counts) + np.arange(counts.sum())),
-        word_places=torch.from_numpy(np.repeat(np.flatnonzero(word_mask), counts)),
-        word_mask=torch.from_numpy(word_mask),
-        own_mask=torch.from_numpy((word >= own[:, :1]) & (word < own[:, 1:])),
-        heads=torch.from_numpy(heads),
-        parsed=torch.from_numpy(parsed),
-        lengths=lengths.tolist(),
-    )
-
-
-def _heads(windows: Sequence[Window], word_mask: Bools) -> tuple[Ints, Bools]:
-    """The heads of all words, and which windows have any.  Shape: (B, N), (B,)"""
-    heads = np.full(word_mask.shape, NO_HEAD)
-    parsed = np.zeros(len(windows), dtype=bool)
-    for row, window in enumerate(windows):
-        if (known := window.heads) is not None:
-            heads[row, : len(window)] = known
-            parsed[row] = True
-    return heads, parsed
+        return cls(**tensors, lengths=arrays.lengths.tolist())

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch import nn
-
 from disconer.config import Config, EncoderConfig, GcnConfig, SpanHeadConfig
-from disconer.model.encoders import TransformerWords
+from disconer.model.encoder import WordEncoder
 from disconer.model.gcn import Aggcn
 from disconer.model.lstm import BiLstm
 from disconer.model.network import AnyNetwork, Network, Words
@@ -17,16 +15,16 @@ from disconer.model.span_head import Relation, SpanHead
 UNLIMITED_WIDTHS = 64  # rows of the width table when spans have no limit: wider ones share the last
 
 
-def build_network(config: Config, labels: Sequence[str], transformer: nn.Module) -> AnyNetwork:
-    """A network on a transformer, its other parts fresh."""
+def build_network(config: Config, labels: Sequence[str], encoder: WordEncoder) -> AnyNetwork:
+    """A network on an encoder, its other parts fresh."""
     if config.encoder.frozen:
-        transformer.requires_grad_(False)
-    words, size = _build_words(config, transformer)
+        for parameter in encoder.pretrained_parameters():
+            parameter.requires_grad_(False)
+    words, size = _build_words(config, encoder)
     return Network(words=words, head=_build_span_head(config.head, labels, word_size=size))
 
 
-def _build_words(config: Config, transformer: nn.Module) -> tuple[Words, int]:
-    encoder = TransformerWords(transformer=transformer, layers=config.encoder.layers, pooling=config.encoder.pooling)
+def _build_words(config: Config, encoder: WordEncoder) -> tuple[Words, int]:
     lstm = _build_lstm(config.encoder, encoder.size)
     size = lstm.size if lstm else encoder.size
     gcn = _build_gcn(config.syntax.gcn, size) if config.syntax.gcn else None

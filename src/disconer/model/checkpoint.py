@@ -3,65 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from disconer import __version__
-from disconer.config import Config, config_from_dict
+from disconer.config import config_from_dict
 from disconer.errors import DisconerError, Where, excerpt
+from disconer.files import replace_file
 from disconer.model.build import build_network
 from disconer.model.card import Figures, model_card
+from disconer.model.encoding import build_encoding
 from disconer.model.hub import first_line, quiet
-from disconer.model.network import AnyNetwork
-from disconer.model.pieces import PieceTokenizer
-from disconer.model.resolve import max_pieces, without_pooler
+from disconer.model.model import Model
 from disconer.model.scores import UNSCALED, ScoreScale
 from disconer.models import CONFIG, WEIGHTS
 
 FORMAT_VERSION = 1  # of the folder's layout; raised when older code could not read it
 CARD = "README.md"
-TOKENIZER = "tokenizer.json"
 # What config.json holds.
 PARTS = {"disconer": str, "labels": list, "figures": dict, "scores": dict, "config": dict, "encoder": dict}
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A network with what is needed to run it.
-
-    figures: what was measured of it, by split; see `card.Figures`.
-    scale: turns the scores of its entities into chances of being right.
-    """
-
-    network: AnyNetwork
-    tokenizer: PieceTokenizer
-    config: Config
-    labels: tuple[str, ...]
-    figures: Figures = field(default_factory=dict)
-    scale: ScoreScale = UNSCALED
-
-    @property
-    def transformer(self) -> nn.Module:
-        return self.network.words.encoder.transformer
-
-    @property
-    def max_pieces(self) -> int:
-        limit = max_pieces(self.transformer)
-        return min(limit, self.config.encoder.max_pieces or limit)
 
 
 def save_model(model: Model, folder: Path) -> None:
     """Write a model folder. The weights come last and each file appears at once: what loads is always whole."""
     folder.mkdir(parents=True, exist_ok=True)
-    encoder = model.transformer.config.to_dict()  # type: ignore[union-attr, operator]
-    encoder.pop("_name_or_path", None)  # a place on the machine that trained it
     description = {
         "disconer": __version__,
         "format": FORMAT_VERSION,
@@ -69,10 +38,10 @@ def save_model(model: Model, folder: Path) -> None:
         "figures": dict(model.figures),
         "scores": asdict(model.scale),
         "config": model.config.to_dict(),
-        "encoder": encoder,
+        "encoder": model.network.words.encoder.description(),
     }
     _write_description(folder, description)
-    _save_tokenizer(model.tokenizer, folder)
+    model.reader.save(folder)
     save_weights(model.network, folder / WEIGHTS)
 
 
@@ -102,28 +71,11 @@ def _write_description(folder: Path, description: Mapping[str, Any]) -> None:
     replace_file(folder / CONFIG, json.dumps(description, indent=2, ensure_ascii=False).encode())
 
 
-def _save_tokenizer(tokenizer: PieceTokenizer, folder: Path) -> None:
-    with tempfile.TemporaryDirectory() as staging:
-        tokenizer.tokenizer.save_pretrained(staging)
-        for path in Path(staging).iterdir():
-            replace_file(folder / path.name, path.read_bytes())
-
-
 def save_weights(network: nn.Module, path: Path) -> None:
     from safetensors.torch import save
 
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     replace_file(path, save(tensors))
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file so that its old or its new content is there at any moment."""
-    part = path.with_name(f".{path.name}.part")
-    with open(part, "wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(part, path)
 
 
 def load_model(folder: Path) -> Model:
@@ -132,11 +84,12 @@ def load_model(folder: Path) -> Model:
     labels = tuple(description["labels"])
     config = config_from_dict(description["config"], str(folder / CONFIG))
     with quiet():
-        network = build_network(config, labels, _build_encoder(description["encoder"], folder / CONFIG))
+        encoding = build_encoding(config.encoder, description["encoder"], folder)
+        network = build_network(config, labels, encoding.encoder)
         _load_weights(network, folder / WEIGHTS)
-        tokenizer = _load_tokenizer(folder)
     network.eval()
-    return Model(network, tokenizer, config, labels, description["figures"], _read_scale(description, folder / CONFIG))
+    scale = _read_scale(description, folder / CONFIG)
+    return Model(network, encoding.reader, config, labels, description["figures"], scale)
 
 
 def _read_description(folder: Path) -> dict[str, Any]:
@@ -210,24 +163,6 @@ def _damaged(part: str, where: Where) -> DisconerError:
     )
 
 
-def _build_encoder(description: Mapping[str, Any], path: Path) -> nn.Module:
-    """The bare transformer, its weights random."""
-    from transformers import AutoConfig, AutoModel
-
-    settings = {name: value for name, value in description.items() if name not in ("model_type", "auto_map")}
-    try:
-        config = AutoConfig.for_model(description["model_type"], **settings)
-        transformer = AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
-    except Exception as error:  # each kind of encoder checks its settings in its own way
-        raise DisconerError(
-            "The encoder of this model cannot be built from its description",
-            where=Where(str(path)),
-            got=first_line(error),
-            fix="Copy the model again, or install the version of transformers that it was trained with.",
-        ) from error
-    return without_pooler(transformer)
-
-
 def _load_weights(network: nn.Module, path: Path) -> None:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -243,19 +178,5 @@ def _load_weights(network: nn.Module, path: Path) -> None:
             "The weights of this model are damaged or belong to another one",
             where=Where(str(path)),
             got=excerpt(" ".join(str(error).split()), 160),
-            fix="Copy the model again, whole.",
-        ) from error
-
-
-def _load_tokenizer(folder: Path) -> PieceTokenizer:
-    from transformers import PreTrainedTokenizerFast
-
-    try:
-        return PieceTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True))
-    except Exception as error:  # what the tokenizers library raises has no type of its own
-        raise DisconerError(
-            "The tokenizer of this model is missing or damaged",
-            where=Where(str(folder / TOKENIZER)),
-            got=first_line(error),
             fix="Copy the model again, whole.",
         ) from error

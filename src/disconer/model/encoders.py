@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from disconer.model.batch import WordBatch
+from disconer.model.encoder import WordEncoder
+from disconer.model.resolve import max_pieces
 
 Pooling = Literal["first", "mean", "max"]
 
@@ -28,7 +30,7 @@ class LayerMix(nn.Module):
         return self.scale * mixed
 
 
-class TransformerWords(nn.Module):
+class TransformerWords(WordEncoder):
     """Word vectors from a pretrained transformer.
 
     transformer: any encoder that `AutoModel` builds.
@@ -46,6 +48,18 @@ class TransformerWords(nn.Module):
     @property
     def size(self) -> int:
         return int(self.transformer.config.hidden_size)  # type: ignore[union-attr, arg-type]
+
+    @property
+    def max_pieces(self) -> int:
+        return max_pieces(self.transformer)
+
+    def pretrained_parameters(self) -> list[nn.Parameter]:
+        return list(self.transformer.parameters())
+
+    def description(self) -> dict[str, Any]:
+        settings: dict[str, Any] = self.transformer.config.to_dict()  # type: ignore[union-attr, operator]
+        settings.pop("_name_or_path", None)  # a place on the machine that trained it
+        return settings
 
     def forward(self, batch: WordBatch) -> Tensor:
         """Shape: (B, N, d_h)"""

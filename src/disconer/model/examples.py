@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from disconer.config import DataConfig
-from disconer.model.pieces import PieceTokenizer
-from disconer.model.windows import Window, windows
+from disconer.model.reader import Reader
+from disconer.model.windows import NO_LIMIT, Window, windows
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.types import Document
 
@@ -18,12 +18,12 @@ POOL = 50  # batches' worth of windows that are sorted by length together, so th
 class Windower:
     """Cuts documents into windows, as a model was configured to."""
 
-    def __init__(self, config: DataConfig, tokenizer: PieceTokenizer, max_pieces: int) -> None:
+    def __init__(self, config: DataConfig, reader: Reader, max_pieces: int | None) -> None:
         self._segment: Callable[[Document], Document] = partial(
             segment, splitter=SPLITTERS[config.splitter], tokenizer=TOKENIZERS[config.tokenizer]
         )
-        self._tokenizer = tokenizer
-        self._max_pieces = max_pieces - len(tokenizer.prefix) - len(tokenizer.suffix)
+        self._reader = reader
+        self._max_pieces = (max_pieces or NO_LIMIT) - len(reader.prefix) - len(reader.suffix)
 
     def segment(self, document: Document) -> Document:
         return self._segment(document)
@@ -31,7 +31,7 @@ class Windower:
     def windows(self, document: Document) -> list[list[Window]]:
         """The windows of each sentence of a segmented document."""
         sentences = document.sentences or ()
-        pieces = self._tokenizer(document.text, sentences)
+        pieces = self._reader(document.text, sentences)
         return [
             windows(sentence, own, max_pieces=self._max_pieces) for sentence, own in zip(sentences, pieces, strict=True)
         ]

@@ -6,24 +6,17 @@ Everything up to word vectors and everything from entities on is shared by all h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from torch import Tensor
 
 from disconer.model.batch import WordBatch
+from disconer.model.found import Found
 from disconer.model.windows import Window
-from disconer.text.align import Range, TokenEntity
+from disconer.text.align import TokenEntity
 
 WindowTargets = TypeVar("WindowTargets")
 Targets = TypeVar("Targets")
-
-
-class Found(NamedTuple):
-    """An entity that a head reads off a window: label, token ranges by position in the window, score."""
-
-    label: str
-    ranges: tuple[Range, ...]
-    score: float
 
 
 class Head(Protocol[WindowTargets, Targets]):

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from disconer.model.batch import WordBatch
-from disconer.model.encoders import TransformerWords
+from disconer.model.encoder import WordEncoder
+from disconer.model.found import Found
 from disconer.model.gcn import Aggcn
-from disconer.model.head import Found, Head, Targets
+from disconer.model.head import Head, Targets
 from disconer.model.lstm import BiLstm
 
 
@@ -18,7 +19,7 @@ class Words(nn.Module):
     """Everything up to word vectors: encoder, BiLSTM, and what syntax adds."""
 
     def __init__(
-        self, *, encoder: TransformerWords, dropout: float, lstm: BiLstm | None = None, gcn: Aggcn | None = None
+        self, *, encoder: WordEncoder, dropout: float, lstm: BiLstm | None = None, gcn: Aggcn | None = None
     ) -> None:
         super().__init__()
         self.encoder, self.lstm, self.gcn = encoder, lstm, gcn
@@ -54,7 +55,7 @@ class Network(nn.Module, Generic[Targets]):
 
     def encoder_parameters(self) -> list[nn.Parameter]:
         """The pretrained parameters, which learn at a rate of their own."""
-        return list(self.words.encoder.transformer.parameters())
+        return self.words.encoder.pretrained_parameters()
 
     def other_parameters(self) -> list[nn.Parameter]:
         pretrained = {id(parameter) for parameter in self.encoder_parameters()}

@@ -1,17 +1,19 @@
-"""Words and word pieces: which pieces of the encoder's tokenizer stand for which word."""
+"""Words and word pieces: which pieces of a transformer's tokenizer stand for which word."""
 
 from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from disconer.errors import DisconerError
+from disconer.files import replace_file
+from disconer.model.reader import Ints, Pieces
 from disconer.types import Sentence
 
 # Tokenizing is a hundredth of the work; its threads would only make the library warn at every fork.
@@ -20,24 +22,9 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")  # half a surrogate pair, which the tokenizers library refuses
 _REPLACEMENT = "\ufffd"
 
-Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """The word pieces of one sentence, without special pieces.
-
-    ids: of the pieces.
-    first, end: of each word, its pieces [first, end). A word that the tokenizer passes over has none: first == end.
-    """
-
-    ids: Ints
-    first: Ints
-    end: Ints
-
 
 class PieceTokenizer:
-    """A fast Hugging Face tokenizer, seen from our words.
+    """A fast Hugging Face tokenizer, seen from our words: the reader of transformers.
 
     The sentence is tokenized as the raw text that the encoder was trained on; a word's pieces are those that
     share a character with it. So the same code is right for word pieces, byte-level BPE and unigram models.
@@ -57,9 +44,9 @@ class PieceTokenizer:
         bare = self._backend.encode("a", add_special_tokens=False).ids
         whole = self._backend.encode("a", add_special_tokens=True).ids
         before = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
-        self.prefix: tuple[int, ...] = tuple(whole[:before])
-        self.suffix: tuple[int, ...] = tuple(whole[before + len(bare) :])
-        self.pad_id: int = tokenizer.pad_token_id or 0
+        self.prefix: Ints = np.array(whole[:before], dtype=np.int64)
+        self.suffix: Ints = np.array(whole[before + len(bare) :], dtype=np.int64)
+        self.padding: int = tokenizer.pad_token_id or 0
 
     def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
         """The pieces of sentences of one text."""
@@ -67,6 +54,13 @@ class PieceTokenizer:
         stretches = [text[sentence.start : sentence.end] for sentence in sentences]
         encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
         return [_align(encoding, sentence) for encoding, sentence in zip(encoded, sentences, strict=True)]
+
+    def save(self, folder: Path) -> None:
+        """See `Reader`."""
+        with tempfile.TemporaryDirectory() as staging:
+            self.tokenizer.save_pretrained(staging)
+            for path in Path(staging).iterdir():
+                replace_file(folder / path.name, path.read_bytes())
 
 
 def _align(encoding: Any, sentence: Sentence) -> Pieces:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from disconer.model.batch import WordBatch
-from disconer.model.head import Found
+from disconer.model.found import Found
 from disconer.model.scorers import FragmentScorer, RelationScorer, Spans, WidthEmbedding
 from disconer.model.span_reading import Fragments, read_entities
 from disconer.model.span_targets import SpanTargetBatch, span_target_batch

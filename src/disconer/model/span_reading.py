@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from torch import Tensor
 
-from disconer.model.head import Found
+from disconer.model.found import Found
 from disconer.model.scorers import Spans
 from disconer.span.decode import assemble
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disconer.model.pieces import Pieces
+from disconer.model.reader import Pieces
 from disconer.text.align import TokenEntity
 from disconer.types import Sentence
 
 MAX_WORDS = 512  # bounds what grows with the square of a sentence: syntax, pairs of fragments
+NO_LIMIT = 2**31
 OVERLAP = 0.25  # share of a window that it has in common with the next
 
 

@@ -43,7 +43,7 @@ class Held:
         """Make a forked process fit for work: torch's threads did not come along, and waiting for them is for ever."""
         import torch
 
-        if self.loaded is not None and self.loaded.device.type == "cuda":
+        if self.loaded is not None and self.loaded.device.startswith("cuda"):
             raise DisconerError(
                 "A model on a GPU cannot be used in processes that were forked after it was loaded",
                 fix='Leave n_process at 1 (a GPU is kept busy by one), or set device to "cpu".',

@@ -13,8 +13,9 @@ from accelerate import Accelerator
 
 from disconer.errors import DisconerError
 from disconer.evaluate import Evaluation
-from disconer.model.batch import WordBatch, word_batch
-from disconer.model.checkpoint import Model
+from disconer.model.arrays import word_arrays
+from disconer.model.batch import WordBatch
+from disconer.model.model import Model
 from disconer.recognizer import Recognizer
 from disconer.training.ahead import made_ahead
 from disconer.training.display import Display
@@ -133,7 +134,7 @@ class Loop:
         windows = [self.windows[number] for number in batch.examples]
         targets = self.model.network.head.batch_targets([self.targets[number] for number in batch.examples])
         device = self.accelerator.device
-        return word_batch(windows, self.model.tokenizer).to(device), targets.to(device)
+        return WordBatch.from_arrays(word_arrays(windows, self.model.reader), device), targets.to(device)
 
 
 def _record(epoch: int, loss: float, evaluation: Evaluation) -> dict[str, Any]:

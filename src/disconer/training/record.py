@@ -13,8 +13,8 @@ from typing import Any
 from disconer import __version__
 from disconer.config import Config, DataConfig, dump_config, load_config
 from disconer.errors import DisconerError, Where
+from disconer.files import replace_file
 from disconer.formats.source import Source
-from disconer.model.checkpoint import replace_file
 from disconer.training.state import RunFolder
 
 PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "safetensors")

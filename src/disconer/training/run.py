@@ -14,11 +14,12 @@ from accelerate.state import AcceleratorState
 from disconer.config import Config
 from disconer.errors import DisconerError, Where
 from disconer.evaluate import Evaluation
+from disconer.files import replace_file
 from disconer.model.build import build_network
-from disconer.model.checkpoint import Model, load_model, record_figures, record_scale, replace_file
+from disconer.model.checkpoint import load_model, record_figures, record_scale
+from disconer.model.encoding import load_encoding
 from disconer.model.examples import Windower
-from disconer.model.pieces import PieceTokenizer
-from disconer.model.resolve import load_encoder
+from disconer.model.model import Model
 from disconer.model.scores import UNSCALED
 from disconer.recognizer import Recognizer
 from disconer.training.data import TrainingData, read_data
@@ -57,9 +58,8 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
     if resume:
         check_record(folder, config, facts)
     torch.manual_seed(config.training.seed)
-    transformer, tokenizer = load_encoder(config.encoder.name)
-    network = build_network(config, data.labels, transformer)
-    model = Model(network, PieceTokenizer(tokenizer), config, data.labels)
+    encoding = load_encoding(config.encoder)
+    model = Model(build_network(config, data.labels, encoding.encoder), encoding.reader, config, data.labels)
     examples = _examples(model, data, display)
     if accelerator.is_main_process and not resume:
         write_record(folder, config, facts)
@@ -70,7 +70,7 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
 
 def _examples(model: Model, data: TrainingData, display: Display) -> list[Example]:
     """The windows to learn from; what they leave out is said, and that they leave out everything is an error."""
-    windower = Windower(model.config.data, model.tokenizer, model.max_pieces)
+    windower = Windower(model.config.data, model.reader, model.max_pieces)
     account = Learnable(model.config.head.max_width)
     examples = make_examples(data.train, windower, account)
     display.account(account)

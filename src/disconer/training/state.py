@@ -11,7 +11,9 @@ from typing import Any, Protocol
 import torch
 
 from disconer.errors import DisconerError, Where
-from disconer.model.checkpoint import Model, replace_file, save_model, save_weights
+from disconer.files import replace_file
+from disconer.model.checkpoint import save_model, save_weights
+from disconer.model.model import Model
 from disconer.models import WEIGHTS
 
 BEST, LAST = "best", "last"

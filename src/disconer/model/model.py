@@ -1,0 +1,43 @@
+"""A network with what is needed to run it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from disconer.config import Config
+from disconer.model.card import Figures
+from disconer.model.network import AnyNetwork
+from disconer.model.reader import Reader
+from disconer.model.runtime import Device
+from disconer.model.scores import UNSCALED, ScoreScale
+from disconer.model.torch_runtime import TorchRuntime
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A network in torch, to be trained or run.
+
+    figures: what was measured of it, by split; see `card.Figures`.
+    scale: turns the scores of its entities into chances of being right.
+    """
+
+    network: AnyNetwork
+    reader: Reader
+    config: Config
+    labels: tuple[str, ...]
+    figures: Figures = field(default_factory=dict)
+    scale: ScoreScale = UNSCALED
+
+    @property
+    def max_pieces(self) -> int | None:
+        limits = [self.network.words.encoder.max_pieces, self.config.encoder.max_pieces]
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def runtime(self, device: Device = None) -> TorchRuntime:
+        return TorchRuntime(self.network, device)
+
+    def save(self, folder: Path) -> None:
+        from disconer.model.checkpoint import save_model  # which reads models, too, and so needs this file
+
+        save_model(self, folder)

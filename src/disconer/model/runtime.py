@@ -1,0 +1,67 @@
+"""What runs a trained network. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from disconer.config import Config
+from disconer.model.arrays import WordArrays
+from disconer.model.found import Found
+from disconer.model.reader import Reader
+from disconer.model.scores import ScoreScale
+from disconer.model.windows import MAX_WORDS
+
+if TYPE_CHECKING:
+    import torch
+
+Device: TypeAlias = "str | torch.device | None"
+BATCH_SPANS = 2**18  # with the pieces of a batch, this bounds the memory of prediction, whatever the text
+
+
+class Runtime(Protocol):
+    """A network that is ready to find entities.
+
+    device: where it runs, as torch names devices.
+    batch_pieces: pieces of the largest batch that it should be given, padding counted.
+    """
+
+    device: str
+    batch_pieces: int
+
+    def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
+        """The entities of each window of each batch, in their order."""
+        ...
+
+
+class AnyModel(Protocol):
+    """What a recogniser needs of a model, whichever way it is run.
+
+    max_pieces: of a window, those around it included; None for no limit.
+    scale: turns the scores of its entities into chances of being right.
+    """
+
+    @property
+    def config(self) -> Config: ...
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def reader(self) -> Reader: ...
+    @property
+    def max_pieces(self) -> int | None: ...
+    @property
+    def scale(self) -> ScoreScale: ...
+
+    def runtime(self, device: Device = None) -> Runtime:
+        """Make it ready to run; None: on the best device that there is."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write it as a folder that `Recognizer.from_pretrained` reads."""
+        ...
+
+
+def batch_size(model: AnyModel, runtime: Runtime) -> int:
+    """Words or pieces of a batch: as many as the runtime likes, but not too many spans."""
+    return min(runtime.batch_pieces, BATCH_SPANS // (model.config.head.max_width or MAX_WORDS))
