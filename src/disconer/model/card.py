@@ -84,8 +84,8 @@ def model_card(*, labels: Sequence[str], config: Config, version: str, figures: 
         figures="\n".join(_figure_lines(figures)),
         width="" if width is None else f" No fragment of them is wider than {width} words.",
         version=version,
-        encoder=_public(config.encoder.name),
-        settings=format_yaml(settings | {"encoder": settings["encoder"] | {"name": _public(config.encoder.name)}}),
+        encoder=public_name(config.encoder.name),
+        settings=format_yaml(settings | {"encoder": settings["encoder"] | {"name": public_name(config.encoder.name)}}),
     )
 
 
@@ -93,10 +93,10 @@ def _data_lines(config: Config) -> Iterator[str]:
     uses = (("train", "learnt from"), ("dev", "chose the best epoch"), ("test", "measured at the end"))
     for split, use in uses:
         if path := getattr(config.data, split):
-            yield f"- {split}: `{_public(path)}` ({use})"
+            yield f"- {split}: `{public_name(path)}` ({use})"
 
 
-def _public(path: str) -> str:
+def public_name(path: str) -> str:
     """The end of a path, or the name on the Hub: enough to know it by, and nothing about somebody's machine."""
     return "/".join(part for part in PurePath(path).parts[-2:] if part not in ("/", "\\"))
 

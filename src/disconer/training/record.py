@@ -26,7 +26,7 @@ def run_facts(config: Config, n_processes: int) -> dict[str, Any]:
     return {
         "disconer": __version__,
         "python": platform.python_version(),
-        **_versions(),
+        **versions(),
         "processes": n_processes,
         "batches_a_step": n_processes * config.training.accumulate,
         "data": _hashes(config.data),
@@ -73,7 +73,7 @@ def _leaves(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]
             yield prefix + name, value
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     found = {}
     for package in PACKAGES:
         try:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator
-from accelerate.state import AcceleratorState
 
 from disconer.config import Config
 from disconer.errors import DisconerError, Where
@@ -22,6 +20,7 @@ from disconer.model.examples import Windower
 from disconer.model.model import Model
 from disconer.model.scores import UNSCALED
 from disconer.recognizer import Recognizer
+from disconer.training.accelerator import build_accelerator
 from disconer.training.data import TrainingData, read_data
 from disconer.training.display import Display
 from disconer.training.examples import Example, make_examples
@@ -47,7 +46,7 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
 
     resume: continue the run that is in `out`, if one is, to the result that it would have had unbroken.
     """
-    accelerator = _accelerator(config.training.precision)
+    accelerator = build_accelerator(config.training.precision)
     folder = RunFolder(out)
     resume = folder.open(resume=resume)
     accelerator.wait_for_everyone()  # before anything is written, so that all processes found the same
@@ -104,31 +103,3 @@ def _finish(
     result = TrainingResult(folder.best, best_epoch, dev, test)
     display.result(result)
     return result
-
-
-def _accelerator(precision: str) -> Accelerator:
-    """The device and the processes of this run: one, or as many as `torchrun` started."""
-    AcceleratorState._reset_state()  # a process may train again, in another number format
-    # Without a device of its own kind to speak of, Accelerate joins processes only if told that CPUs are wanted.
-    accelerator = Accelerator(mixed_precision=_number_format(precision), cpu=not torch.accelerator.is_available())
-    n_started = int(os.environ.get("WORLD_SIZE", "1"))
-    if accelerator.num_processes != n_started:
-        raise DisconerError(
-            f"{n_started} processes were started, but they cannot work together on this machine's "
-            f"{accelerator.device.type} device",
-            fix="Start one process, without torchrun.",
-        )
-    return accelerator
-
-
-def _number_format(wanted: str) -> str:
-    """The name that Accelerate knows a number format by."""
-    has_gpu = torch.cuda.is_available()
-    has_bf16 = has_gpu and torch.cuda.is_bf16_supported(including_emulation=False)
-    if wanted == "auto":
-        return "bf16" if has_bf16 else "no"
-    if (wanted == "fp16" and not has_gpu) or (wanted == "bf16" and has_gpu and not has_bf16):
-        raise DisconerError(
-            f"This machine cannot train with training.precision={wanted}", fix="Use auto, which takes what there is."
-        )
-    return "no" if wanted == "fp32" else wanted

@@ -100,7 +100,7 @@ class RunFolder:
             "history": progress.history,
             **{name: part.state_dict() for name, part in parts.items()},
         }
-        _save_state(state, self._state)
+        save_state(state, self._state)
 
     def load_last(self, model: Model, parts: dict[str, Stateful]) -> Progress:
         """Put a run back to the end of its last whole epoch."""
@@ -127,7 +127,7 @@ def _save_model(model: Model, folder: Path) -> None:
         save_model(model, folder)
 
 
-def _save_state(state: dict[str, Any], path: Path) -> None:
+def save_state(state: dict[str, Any], path: Path) -> None:
     """As `replace_file`, without a copy in memory."""
     part = path.with_name(f".{path.name}.part")
     with open(part, "wb") as stream:
