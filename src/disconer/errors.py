@@ -51,6 +51,10 @@ class DisconerError(Exception):
         return f"{text} {self.fix}" if self.fix else text
 
 
+class DisconerWarning(UserWarning):
+    """Something that people should know, although work goes on."""
+
+
 class BadInput(DisconerError):
     """Input that cannot be taken as it is. `problem` is its class, by which `check` counts."""
 

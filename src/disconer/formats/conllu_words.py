@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from disconer.errors import BadInput, Where, excerpt
 from disconer.formats.blocks import Block
 from disconer.ledger import Ledger
+from disconer.text.syntax.tree import ROOT, depths_of
 
 N_COLUMNS = 10
 ROW_ID = re.compile(r"(?P<first>[1-9]\d*)(?:-(?P<last>\d+))?|(?P<empty>\d+\.\d+)")
 _FORM, _HEAD, _RELATION, _MISC = 1, 6, 7, 9
 _OPEN = "_"
-_ROOT = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _with_tree(tokens: list[SurfaceToken], words: Sequence[list[str]], where: Wh
     if all(open_heads):
         return Surface(tokens)
     heads = [_head(columns, len(words), where) for columns in words]
-    depths = None if any(open_heads) else _depths(heads)
+    depths = None if any(open_heads) else depths_of(heads)
     if depths is None:
         ledger.repaired("sentences left without heads, as theirs are incomplete or run in a circle")
         return Surface(tokens)
@@ -103,7 +103,7 @@ def _with_tree(tokens: list[SurfaceToken], words: Sequence[list[str]], where: Wh
     top = [min(range(token.first, token.last + 1), key=lambda word: depths[word]) for token in tokens]
     return Surface(
         tokens,
-        tuple(_ROOT if heads[word] == _ROOT else owner[heads[word]] for word in top),
+        tuple(ROOT if heads[word] == ROOT else owner[heads[word]] for word in top),
         tuple(words[word][_RELATION] for word in top),
     )
 
@@ -111,7 +111,7 @@ def _with_tree(tokens: list[SurfaceToken], words: Sequence[list[str]], where: Wh
 def _head(columns: list[str], n_words: int, where: Where) -> int:
     head = columns[_HEAD]
     if head == _OPEN:
-        return _ROOT
+        return ROOT
     if not head.isdecimal() or int(head) > n_words:
         raise BadInput(
             "bad-syntax",
@@ -121,19 +121,3 @@ def _head(columns: list[str], n_words: int, where: Where) -> int:
             expected=f"0 for the root, or a word from 1 to {n_words}",
         )
     return int(head) - 1
-
-
-def _depths(heads: Sequence[int]) -> list[int] | None:
-    """How far each word is from its root, or None if heads run in a circle."""
-    depths: list[int | None] = [None] * len(heads)
-    for word in range(len(heads)):
-        path = []
-        while word != _ROOT and depths[word] is None:
-            path.append(word)
-            word = heads[word]
-            if len(path) > len(heads):
-                return None
-        depth = 0 if word == _ROOT else (depths[word] or 0) + 1
-        for place, member in enumerate(reversed(path)):
-            depths[member] = depth + place
-    return [depth for depth in depths if depth is not None]

@@ -13,6 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import raise_error
 
+from disconer.errors import DisconerWarning
 from disconer.ledger import Ledger
 from disconer.spacy.ents import fill_ents
 from disconer.spacy.groups import KEY, place, write_group
@@ -33,10 +34,6 @@ ADVICE = {
     LEFT_OUT: "doc._.disconer has them. Set alignment_mode to 'expand' to have whole tokens covered.",
     WIDENED: "doc._.disconer has them as they are.",
 }
-
-
-class DisconerWarning(UserWarning):
-    """Entities that do not stand in `doc.spans` as they were found."""
 
 
 class DisconerComponent:

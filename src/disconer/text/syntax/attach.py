@@ -1,0 +1,148 @@
+"""Give the sentences of documents their heads: what they bring along, what the cache has, what the parser finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Literal, Protocol, TypeVar
+
+from disconer.errors import BadInput, DisconerError, Where, excerpt
+from disconer.text.syntax.account import Account
+from disconer.text.syntax.alignment import on_words
+from disconer.text.syntax.base import Parse, Parser, Unparsed
+from disconer.text.syntax.cache import ParseCache
+from disconer.text.syntax.tree import ROOT, Tree, fault_in
+from disconer.text.syntax.words import Words
+from disconer.types import Document, Sentence
+
+T = TypeVar("T")
+Missing = Literal["skip", "error"]
+
+NOT_IN_DATA = "the data has none"
+KEEP_AFTER = 512  # sentences between two writes to the cache: what a broken run loses at most
+
+
+class Track(Protocol):
+    """Passes items through and shows how many have passed."""
+
+    def __call__(self, items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]: ...
+
+
+def untracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
+    yield from items
+
+
+class Syntax:
+    """Completes documents by heads, the same way for training and for prediction.
+
+    parser: None if heads come with the data only.
+    missing: what to do about a sentence that gets none: go on and count it, or raise.
+    """
+
+    def __init__(
+        self,
+        parser: Parser | None,
+        *,
+        cache: ParseCache | None = None,
+        missing: Missing = "skip",
+        track: Track = untracked,
+    ) -> None:
+        self.parser, self._cache, self._missing, self._track = parser, cache, missing, track
+
+    def __call__(self, documents: Sequence[Document], account: Account) -> list[Document]:
+        """Documents, all with sentences, each of which has heads where that can be; `account` counts them."""
+        checked = [_without_faulty_heads(document, account) for document in documents]
+        trees = self._find([words for document in checked for words in _unparsed_sentences(document)], account)
+        return [self._complete(document, trees, account) for document in checked]
+
+    def _find(self, sentences: Iterable[Words], account: Account) -> dict[Words, Tree | Unparsed]:
+        if self.parser is None:
+            return {}
+        wanted = list(dict.fromkeys(sentences))
+        found = self._cache.get(wanted) if self._cache else {}
+        left = [words for words in wanted if words not in found]
+        account.asked += len(left)
+        fresh: dict[Words, Tree | Unparsed] = {}
+        try:
+            for words, parse in zip(left, self._parses(self.parser, left), strict=True):
+                fresh[words] = on_words(words, parse) if isinstance(parse, Parse) else parse
+                if len(fresh) >= KEEP_AFTER:
+                    self._keep(fresh, found)
+        finally:
+            self._keep(fresh, found)
+        self._refuse_nothing(found)
+        return found
+
+    def _parses(self, parser: Parser, sentences: list[Words]) -> Iterator[Parse | Unparsed]:
+        parses = parser.parse(sentences)
+        return self._track(parses, "sentences parsed", len(sentences)) if sentences else parses
+
+    def _keep(self, fresh: dict[Words, Tree | Unparsed], found: dict[Words, Tree | Unparsed]) -> None:
+        found |= fresh
+        if self._cache:
+            lasting = {words: tree for words, tree in fresh.items() if isinstance(tree, Tree) or tree.lasting}
+            self._cache.put(lasting)
+        fresh.clear()
+
+    def _refuse_nothing(self, found: dict[Words, Tree | Unparsed]) -> None:
+        """A parser that gives nothing at all, through no fault of the sentences, is an error whatever was asked for."""
+        down = [answer for answer in found.values() if isinstance(answer, Unparsed) and not answer.lasting]
+        if self.parser and found and len(down) == len(found):
+            raise DisconerError(
+                f"The parser {self.parser.name} gave no tree for any of {len(found):,} sentences",
+                got=down[0].reason,
+                fix="Put that right, or choose another parser (syntax.parser).",
+            )
+
+    def _complete(self, document: Document, trees: dict[Words, Tree | Unparsed], account: Account) -> Document:
+        sentences = document.sentences or ()
+        completed = tuple([self._with_heads(document, sentence, trees, account) for sentence in sentences])
+        changed = any(new is not old for new, old in zip(completed, sentences, strict=True))
+        return document.replace(sentences=completed) if changed else document
+
+    def _with_heads(
+        self, document: Document, sentence: Sentence, trees: dict[Words, Tree | Unparsed], account: Account
+    ) -> Sentence:
+        if not sentence.tokens:
+            return sentence
+        if sentence.heads is not None:
+            account.kept += 1
+            account.forests += sentence.heads.count(ROOT) > 1
+            return sentence
+        tree = trees.get(Words.of(document.text, sentence), Unparsed(NOT_IN_DATA))
+        if isinstance(tree, Unparsed):
+            self._note_missing(tree.reason, document, sentence, account)
+            return sentence
+        account.given += 1
+        account.forests += tree.n_roots > 1
+        account.realigned += tree.realigned
+        return replace(sentence, heads=tree.heads, relations=tree.relations)
+
+    def _note_missing(self, reason: str, document: Document, sentence: Sentence, account: Account) -> None:
+        if self._missing == "error":
+            raise BadInput(
+                "no-tree",
+                "This sentence has no syntactic heads",
+                where=Where(document=document.id, offset=sentence.start),
+                got=f"{reason}, for {excerpt(document.text[sentence.start : sentence.end])}",
+                fix="With syntax.missing: skip such sentences go on without heads, and are counted.",
+            )
+        account.without[reason] += 1
+
+
+def _without_faulty_heads(document: Document, account: Account) -> Document:
+    """The document without those heads of its own that are no tree: they are like none."""
+    sentences = []
+    for sentence in document.sentences or ():
+        fault = sentence.heads and fault_in(sentence.heads, len(sentence.tokens))
+        if fault:
+            account.dropped[fault] += 1
+        sentences.append(replace(sentence, heads=None, relations=None) if fault else sentence)
+    changed = any(new is not old for new, old in zip(sentences, document.sentences or (), strict=True))
+    return document.replace(sentences=tuple(sentences)) if changed else document
+
+
+def _unparsed_sentences(document: Document) -> Iterator[Words]:
+    for sentence in document.sentences or ():
+        if sentence.heads is None and sentence.tokens:
+            yield Words.of(document.text, sentence)
