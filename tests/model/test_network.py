@@ -13,7 +13,9 @@ from disconer.model.batch import WordBatch
 from disconer.model.examples import Windower
 from disconer.model.gcn import Aggcn
 from disconer.model.model import Model
-from disconer.model.span_head import NONE, Relation, SpanHead
+from disconer.model.span_decisions import NONE, SpanPlaces
+from disconer.model.span_head import SpanHead
+from disconer.model.span_targets import Relation
 from disconer.text.align import TokenEntity, align
 from model import reference
 from model.toy import toy_model, word_batch
@@ -112,11 +114,13 @@ def test_loss_is_the_equation(overlapping: bool, several: bool) -> None:
     head.fragments.first.weight.data *= 4
     head.fragments.rest[-1].bias.data.zero_()
     scores, valid = head._span_scores(words, batch)
-    targets = [head.window_targets(window, own) for window, own in zip(windows, entities, strict=True)]
-    found = head.loss(words, batch, head.batch_targets(targets))
-    chosen = head._fragments(scores, valid)
-    expected = _literal_loss(head, words, batch, entities, scores, chosen)
-    assert chosen.sum() > 3
+    targets = head.batch_targets(
+        [head.window_targets(window, own) for window, own in zip(windows, entities, strict=True)]
+    )
+    found = head.loss(words, batch, targets)
+    candidates = head._candidates(scores.detach(), valid, batch.lengths, targets)
+    expected = _literal_loss(head, words, batch, entities, scores, candidates)
+    assert len(candidates) > len(targets.spans) + 3
     torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-4)
 
 
@@ -126,15 +130,16 @@ def _literal_loss(
     batch: WordBatch,
     entities: list[list[TokenEntity]],
     scores: Tensor,
-    chosen: Tensor,
+    candidates: SpanPlaces,
 ) -> Tensor:
+    chosen = set(zip(candidates.row.tolist(), candidates.start.tolist(), candidates.end.tolist(), strict=True))
     total = torch.zeros((), dtype=torch.float64)
     for row, length in enumerate(batch.lengths):
         gold: dict[tuple[int, int], set[str]] = {}
         for entity in entities[row]:
             for first, end in entity.ranges:
                 gold.setdefault((first, end - 1), set()).add(entity.label)
-        candidates = []
+        taken = []
         for i, j in _spans(length, head.max_width):
             found = scores[row, i, j - i].double()
             labels = gold.get((i, j), set())
@@ -145,9 +150,10 @@ def _literal_loss(
             else:
                 wanted = 1 + head.labels.index(min(labels)) if labels else NONE
                 total += head.alpha * reference.negative_log_likelihood(found, wanted)
-            if labels or chosen[row, i, j - i]:
-                candidates.append((i, j))
-        for first, second in combinations(candidates, 2):
+            assert (row, i, j + 1) in chosen or not labels
+            if (row, i, j + 1) in chosen:
+                taken.append((i, j))
+        for first, second in combinations(taken, 2):
             together = any({first, second} <= {(a, b - 1) for a, b in e.ranges} for e in entities[row])
             share = first in gold and second in gold and second[0] <= first[1]
             relation = Relation.SUCCESSION if together else Relation.OTHER

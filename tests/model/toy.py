@@ -19,7 +19,7 @@ from disconer.model.model import Model
 from disconer.model.pieces import PieceTokenizer
 from disconer.model.reader import Reader
 from disconer.model.resolve import without_pooler
-from disconer.model.span_head import Relation
+from disconer.model.span_targets import Relation
 from disconer.model.windows import Window
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]

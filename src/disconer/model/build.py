@@ -10,7 +10,8 @@ from disconer.model.gcn import Aggcn
 from disconer.model.lstm import BiLstm
 from disconer.model.network import AnyNetwork, Network, Words
 from disconer.model.scorers import FragmentScorer, RelationScorer, WidthEmbedding
-from disconer.model.span_head import Relation, SpanHead
+from disconer.model.span_head import SpanHead
+from disconer.model.span_targets import Relation
 
 UNLIMITED_WIDTHS = 64  # rows of the width table when spans have no limit: wider ones share the last
 

@@ -17,9 +17,10 @@ from disconer.text.align import TokenEntity
 
 WindowTargets = TypeVar("WindowTargets")
 Targets = TypeVar("Targets")
+Scores = TypeVar("Scores")
 
 
-class Head(Protocol[WindowTargets, Targets]):
+class Head(Protocol[WindowTargets, Targets, Scores]):
     """Targets, loss and decoding of one way of finding entities."""
 
     def window_targets(self, window: Window, entities: list[TokenEntity]) -> WindowTargets:
@@ -34,6 +35,10 @@ class Head(Protocol[WindowTargets, Targets]):
         """The summed loss of a batch."""
         ...
 
-    def find(self, words: Tensor, batch: WordBatch) -> list[list[Found]]:
-        """The entities of each window of a batch."""
+    def begin(self, words: Tensor, batch: WordBatch) -> Scores:
+        """Put the work of finding entities on the device, without waiting for it."""
+        ...
+
+    def finish(self, begun: Scores) -> list[list[Found]]:
+        """The entities of each window of a batch whose work was begun."""
         ...

@@ -39,7 +39,7 @@ class Words(nn.Module):
 class Network(nn.Module, Generic[Targets]):
     """Words under a head. Called, it gives the loss; `find` gives entities."""
 
-    def __init__(self, *, words: Words, head: Head[Any, Targets]) -> None:
+    def __init__(self, *, words: Words, head: Head[Any, Targets, Any]) -> None:
         super().__init__()
         self.words = words
         self.head = head
@@ -48,10 +48,14 @@ class Network(nn.Module, Generic[Targets]):
         """The summed loss of a batch."""
         return self.head.loss(self.words(batch), batch, targets)
 
+    def begin(self, batch: WordBatch) -> Any:
+        """Put the work of finding entities on the device, without waiting for it."""
+        return self.head.begin(self.words(batch), batch)
+
     @torch.inference_mode()
     def find(self, batch: WordBatch) -> list[list[Found]]:
         """The entities of each window of a batch."""
-        return self.head.find(self.words(batch), batch)
+        return self.head.finish(self.begin(batch))
 
     def encoder_parameters(self) -> list[nn.Parameter]:
         """The pretrained parameters, which learn at a rate of their own."""

@@ -7,7 +7,6 @@ an end and one a width, so no tensor of spans x features is ever made.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
@@ -15,26 +14,6 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 PRIOR = 2.0  # first biases of the fragment scorer: a label starts at odds of e^-4
-
-
-@dataclass(frozen=True, slots=True)
-class Spans:
-    """Some spans of a batch: span k covers words [start[k], end[k]] of window row[k].  Shape of each: (K,)"""
-
-    row: Tensor
-    start: Tensor
-    end: Tensor
-
-    def __len__(self) -> int:
-        return len(self.row)
-
-    def __getitem__(self, chosen: Tensor) -> Spans:
-        return Spans(self.row[chosen], self.start[chosen], self.end[chosen])
-
-    @property
-    def width(self) -> Tensor:
-        """Words minus one."""
-        return self.end - self.start
 
 
 def mlp(sizes: Sequence[int], dropout: float) -> nn.Sequential:
@@ -106,14 +85,16 @@ class RelationScorer(nn.Module):
         self.first = nn.Linear(3 * self.size, sizes[0])
         self.rest = mlp(sizes, dropout)
 
-    def forward(self, words: Tensor, widths: Tensor, spans: Spans, pairs: Tensor) -> Tensor:
-        """Scores of pairs of `spans`.
+    def forward(self, words: Tensor, widths: Tensor, place: Tensor, pairs: Tensor) -> Tensor:
+        """Scores of pairs of spans.
 
         words:  Shape: (B, N, d).  widths: the vector of each span's width.  Shape: (K, d_w)
-        pairs: positions in `spans`.  Shape: (2, pairs)
+        place: row, start and width less one of each span.  Shape: (3, K)
+        pairs: of spans, by position.  Shape: (2, pairs)
         Returns:  Shape: (pairs, classes)
         """
-        vectors = torch.cat([words[spans.row, spans.start], words[spans.row, spans.end], widths.to(words)], dim=-1)
+        row, start, width = place
+        vectors = torch.cat([words[row, start], words[row, start + width], widths.to(words)], dim=-1)  # (K, size)
         of_first, of_both, of_second = torch.split(self.first.weight, self.size, dim=1)
         first, second = pairs
         hidden = (

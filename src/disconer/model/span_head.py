@@ -3,32 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from disconer.model.batch import WordBatch
 from disconer.model.found import Found
-from disconer.model.scorers import FragmentScorer, RelationScorer, Spans, WidthEmbedding
-from disconer.model.span_reading import Fragments, read_entities
-from disconer.model.span_targets import SpanTargetBatch, span_target_batch
+from disconer.model.reader import Ints
+from disconer.model.scorers import FragmentScorer, RelationScorer, WidthEmbedding
+from disconer.model.span_decisions import (
+    NONE,
+    Floats,
+    Fragments,
+    SpanPlaces,
+    at_most_one_a_word,
+    decide,
+    pairs_within_rows,
+    possible_pairs,
+)
+from disconer.model.span_reading import read_entities
+from disconer.model.span_targets import Relation, SpanTargetBatch, relation_classes, span_target_batch
 from disconer.model.windows import Window
 from disconer.span.targets import SpanTargets, span_targets
 from disconer.text.align import TokenEntity
 
-NONE = 0  # the class of spans that are no fragment; label number n is class n + 1
-THRESHOLD = 0.5  # of a label's probability where a span may have several
+IGNORED = -100  # the class of spans that do not exist, which the loss passes over
 PAIRS_AT_ONCE = 2**14  # scored in prediction, where 500 fragments in a window would else need gigabytes
 
 
-class Relation(IntEnum):
-    """The classes of fragment pairs."""
+class SpanScores(NamedTuple):
+    """What the network says of a batch, on its device.
 
-    OTHER = 0
-    SUCCESSION = 1
-    OVERLAPPING = 2
+    words:  Shape: (B, N, d)
+    scores: of all spans.  Shape: (B, N, W, classes)
+    above: which of them are more likely a fragment than none.  Shape: (B, N, W)
+    lengths: words of each window.
+    """
+
+    words: Tensor
+    scores: Tensor
+    above: Tensor
+    lengths: list[int]
 
 
 class SpanHead(nn.Module):
@@ -79,78 +97,71 @@ class SpanHead(nn.Module):
         valid = exists & batch.own_mask[:, :, None]  # where windows overlap, a span is learnt in one of them
         loss = self.alpha * self._fragment_loss(scores, valid, targets)
         if self.relations is not None:
-            candidates = self._candidates(scores.detach(), valid, targets)
+            candidates = self._candidates(scores.detach(), valid, batch.lengths, targets)
             loss = loss + self.beta * self._relation_loss(words, candidates, targets)
         return loss
 
     def _fragment_loss(self, scores: Tensor, valid: Tensor, targets: SpanTargetBatch) -> Tensor:
-        gold, place = targets.labels, (targets.spans.row, targets.spans.start, targets.spans.width)
+        gold, place = targets.labels, tuple(targets.place)
         if self.several:
             wanted = torch.zeros_like(scores[..., 1:])  # (B, N, W, labels)
             wanted[place] = gold.to(wanted)
-            return binary_cross_entropy_with_logits(scores[..., 1:][valid], wanted[valid], reduction="sum")
-        classes = torch.full(valid.shape, NONE, device=valid.device)  # (B, N, W)
-        classes[place] = gold.int().argmax(-1) + 1
-        return cross_entropy(scores[valid], classes[valid], reduction="sum")
+            weight = valid[..., None].to(wanted)
+            return binary_cross_entropy_with_logits(scores[..., 1:], wanted, weight, reduction="sum")
+        classes = torch.where(valid, NONE, IGNORED)  # (B, N, W)
+        # Gold spans of other windows are not valid here and stay ignored.
+        classes[place] = torch.where(valid[place], gold.int().argmax(-1) + 1, IGNORED)
+        return cross_entropy(scores.flatten(0, 2), classes.flatten(), ignore_index=IGNORED, reduction="sum")
 
-    def _candidates(self, scores: Tensor, valid: Tensor, targets: SpanTargetBatch) -> Spans:
+    def _candidates(
+        self, scores: Tensor, valid: Tensor, lengths: Sequence[int], targets: SpanTargetBatch
+    ) -> SpanPlaces:
         """Gold and predicted fragments, sorted."""
-        chosen = self._fragments(scores, valid)
-        chosen[targets.spans.row, targets.spans.start, targets.spans.width] = True
-        row, start, width = chosen.nonzero(as_tuple=True)
-        return Spans(row, start, start + width)
+        margin = self._margins(scores)
+        chosen = (margin > 0) & valid
+        chosen[tuple(targets.place)] = True
+        place = chosen.nonzero(as_tuple=True)
+        spans, margin_here = _fetch(place), margin[place].cpu().numpy()
+        kept = at_most_one_a_word(spans.row, margin_here, lengths)
+        if not kept.all():
+            n_words = scores.shape[1]
+            kept |= np.isin(spans.keys(n_words), targets.spans.keys(n_words))
+        return spans[kept]
 
-    def _relation_loss(self, words: Tensor, spans: Spans, targets: SpanTargetBatch) -> Tensor:
-        assert self.relations is not None
-        pairs = _pairs_within_rows(spans)
-        scores = self.relations(words, self.widths(spans.width), spans, pairs).float()
-        return cross_entropy(scores, self._relation_classes(spans, pairs, targets, words.shape[1]), reduction="sum")
-
-    def _relation_classes(self, spans: Spans, pairs: Tensor, targets: SpanTargetBatch, n_words: int) -> Tensor:
-        """The gold relation of each pair of candidates.  Shape: (pairs,)"""
-        keys, gold_keys = _keys(spans, n_words), _keys(targets.spans, n_words)
-        size = n_words * n_words  # a key's room within its row; the first key already names the row
-        pair_keys = keys[pairs[0]] * size + keys[pairs[1]] % size
-        gold_pairs = gold_keys[targets.succession]
-        succession = torch.isin(pair_keys, gold_pairs[0] * size + gold_pairs[1] % size)
-        classes = torch.where(succession, Relation.SUCCESSION, Relation.OTHER)
-        if self.overlapping:
-            is_gold = torch.isin(keys, gold_keys)
-            share = spans.start[pairs[1]] <= spans.end[pairs[0]]  # sorted: the second never starts first
-            classes[share & is_gold[pairs[0]] & is_gold[pairs[1]]] = Relation.OVERLAPPING
-        return classes
+    def _relation_loss(self, words: Tensor, spans: SpanPlaces, targets: SpanTargetBatch) -> Tensor:
+        pairs = pairs_within_rows(spans.row)
+        classes = relation_classes(spans, pairs, targets, words.shape[1], overlapping=self.overlapping)
+        scores = self._relation_scores(words, spans, pairs)
+        return cross_entropy(scores, torch.from_numpy(classes).to(scores.device), reduction="sum")
 
     # Prediction
 
-    def find(self, words: Tensor, batch: WordBatch) -> list[list[Found]]:
+    def begin(self, words: Tensor, batch: WordBatch) -> SpanScores:
         """See `Head`."""
         scores, exists = self._span_scores(words, batch)
-        chosen = self._fragments(scores, exists)
-        row, start, width = chosen.nonzero(as_tuple=True)
-        spans = Spans(row, start, start + width)
-        chances = scores[row, start, width]  # (K, classes)
-        chances = chances[:, 1:].sigmoid() if self.several else chances.softmax(-1)[:, 1:]  # (K, labels)
-        labelled = chances > THRESHOLD if self.several else chances == chances.amax(-1, keepdim=True)
-        pairs, succession = self._succession(words, spans, labelled)
-        fragments = Fragments.from_tensors(spans, chances, labelled, pairs, succession)
-        return read_entities(fragments, self.labels, n_rows=words.shape[0])
+        return SpanScores(words, scores, (self._margins(scores) > 0) & exists, batch.lengths)
 
-    def _succession(self, words: Tensor, spans: Spans, labelled: Tensor) -> tuple[Tensor, Tensor]:
-        """Pairs that could be fragments of one entity, and the probability that they are."""
-        if self.relations is None or len(spans) < 2:
-            return spans.row.new_zeros(2, 0), words.new_zeros(0)
-        pairs = _pairs_within_rows(spans)
-        apart = spans.end[pairs[0]] + 1 < spans.start[pairs[1]]
-        alike = (labelled[pairs[0]] & labelled[pairs[1]]).any(-1)
-        pairs = pairs[:, apart & alike]
-        widths = self.widths(spans.width)
-        scores = torch.cat(
+    def finish(self, begun: SpanScores) -> list[list[Found]]:
+        """See `Head`."""
+        place = begun.above.nonzero(as_tuple=True)
+        scores = begun.scores[place].cpu().numpy()
+        fragments = decide(_fetch(place), scores, begun.lengths, several=self.several)
+        pairs, succession = self._succession(begun.words, fragments)
+        return read_entities(fragments, pairs, succession, self.labels, n_rows=len(begun.lengths))
+
+    def _succession(self, words: Tensor, fragments: Fragments) -> tuple[Ints, Floats]:
+        """Pairs that could be of one entity, and the probability that they are; 0 if that is not likeliest."""
+        pairs = possible_pairs(fragments)
+        if self.relations is None or not pairs.size:
+            return np.zeros((2, 0), dtype=np.int64), np.zeros(0, dtype=np.float32)
+        chances = torch.cat(
             [
-                self.relations(words, widths, spans, some).float().softmax(-1)
-                for some in torch.split(pairs, PAIRS_AT_ONCE, dim=1)
+                self._relation_scores(words, fragments.spans, pairs[:, first : first + PAIRS_AT_ONCE]).softmax(-1)
+                for first in range(0, pairs.shape[1], PAIRS_AT_ONCE)
             ]
         )
-        return pairs, torch.where(scores.argmax(-1) == Relation.SUCCESSION, scores[:, Relation.SUCCESSION], 0)
+        likeliest = chances.argmax(-1) == Relation.SUCCESSION
+        return pairs, torch.where(likeliest, chances[:, Relation.SUCCESSION], 0).cpu().numpy()
 
     # Both
 
@@ -164,25 +175,21 @@ class SpanHead(nn.Module):
         lengths = batch.word_mask.sum(-1)
         return scores, end < lengths[:, None, None]
 
-    def _fragments(self, scores: Tensor, valid: Tensor) -> Tensor:
-        """Which spans are fragments, at most one a word, so that an untrained head does not pair everything.
+    def _margins(self, scores: Tensor) -> Tensor:
+        """By how much the best label of a span beats its being no fragment.  Shape: (B, N, W)"""
+        best = scores[..., 1:].amax(-1)
+        return best if self.several else best - scores[..., NONE]
 
-        Shape: (B, N, W)
-        """
-        against = 0.0 if self.several else scores[..., NONE]
-        margin = (scores[..., 1:].amax(-1) - against).masked_fill(~valid, float("-inf"))
-        n_words = valid[:, :, 0].sum(-1)  # (B,): a word is a span, too
-        highest = margin.flatten(1).topk(scores.shape[1]).values  # (B, N)
-        least = highest.gather(1, (n_words - 1).clamp(min=0)[:, None])  # (B, 1)
-        return (margin > 0) & (margin >= least[:, :, None])
-
-
-def _pairs_within_rows(spans: Spans) -> Tensor:
-    """All pairs of spans of one window, the earlier first.  Shape: (2, pairs)"""
-    same = spans.row[:, None] == spans.row[None, :]
-    return same.triu(1).nonzero().T
+    def _relation_scores(self, words: Tensor, spans: SpanPlaces, pairs: Ints) -> Tensor:
+        """Shape: (pairs, relations)"""
+        assert self.relations is not None
+        place = torch.from_numpy(np.stack([spans.row, spans.start, spans.end - spans.start - 1])).to(words.device)
+        on_device = torch.from_numpy(pairs).to(words.device)
+        scores: Tensor = self.relations(words, self.widths(place[2]), place, on_device)
+        return scores.float()
 
 
-def _keys(spans: Spans, n_words: int) -> Tensor:
-    """One number a span, in the order of row, start, end.  Shape: (K,)"""
-    return (spans.row * n_words + spans.start) * n_words + spans.end
+def _fetch(place: tuple[Tensor, ...]) -> SpanPlaces:
+    """Spans at (row, start, width less one), brought to the CPU at once."""
+    row, start, width = torch.stack(place).cpu().numpy()
+    return SpanPlaces(row, start, start + width + 1)

@@ -1,73 +1,78 @@
-"""From the span head's decisions to entities with scores, on the CPU."""
+"""From the span head's decisions to entities with scores. No torch here."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations, groupby
-from operator import itemgetter
+from itertools import combinations
 
-from torch import Tensor
+import numpy as np
 
 from disconer.model.found import Found
-from disconer.model.scorers import Spans
+from disconer.model.reader import Ints
+from disconer.model.span_decisions import Floats, Fragments
 from disconer.span.decode import assemble
 
 MOST_ENTITIES = 1000  # of one label in a window: more come only of a model that has not learnt anything
 
-
-@dataclass(frozen=True, slots=True)
-class Fragments:
-    """The decisions of a batch as plain lists, fetched from the device at once.
-
-    spans: (row, start, end) of each fragment, sorted, end exclusive.
-    labels: of each fragment, its label numbers and their probabilities.
-    succession: of each pair of fragments judged to be of one entity, the probability of that.
-    """
-
-    spans: list[tuple[int, int, int]]
-    labels: list[dict[int, float]]
-    succession: dict[tuple[int, int], float]
-
-    @classmethod
-    def from_tensors(
-        cls, spans: Spans, chances: Tensor, labelled: Tensor, pairs: Tensor, succession: Tensor
-    ) -> Fragments:
-        places = zip(spans.row.tolist(), spans.start.tolist(), (spans.end + 1).tolist(), strict=True)
-        labels: list[dict[int, float]] = [{} for _ in range(len(spans))]
-        which = labelled.nonzero()
-        for (fragment, label), chance in zip(which.tolist(), chances[labelled].tolist(), strict=True):
-            labels[fragment][label] = chance
-        linked = succession > 0
-        edges = zip(pairs[:, linked].T.tolist(), succession[linked].tolist(), strict=True)
-        return cls(list(places), labels, {(a, b): chance for (a, b), chance in edges})
+Edges = dict[tuple[int, int], float]
 
 
-def read_entities(fragments: Fragments, labels: Sequence[str], n_rows: int) -> list[list[Found]]:
+def read_entities(
+    fragments: Fragments, pairs: Ints, succession: Floats, labels: Sequence[str], n_rows: int
+) -> list[list[Found]]:
     """The entities of each window.
+
+    pairs: of fragments, by position.  Shape: (2, pairs)
+    succession: the probability that a pair is of one entity; 0 where it is judged not to be.  Shape: (pairs,)
 
     The score of an entity is the probability that every decision it stands on is right, taken as independent:
     the product over its fragments of the probability of their label, and over pairs of its fragments of the
     probability of succession.
     """
+    edges = _edges_by_row(fragments, pairs, succession)
     found: list[list[Found]] = [[] for _ in range(n_rows)]
-    for row, group in groupby(enumerate(fragments.spans), key=lambda item: item[1][0]):
-        numbers = list(map(itemgetter(0), group))
-        origin = numbers[0]
-        edges = {
-            (a - origin, b - origin): chance
-            for a, b in combinations(numbers, 2)
-            if (chance := fragments.succession.get((a, b)))
-        }
-        own = fragments.labels[origin : origin + len(numbers)]
-        spans = [fragments.spans[number][1:] for number in numbers]
-        named = [[labels[label] for label in chances] for chances in own]
-        label_numbers = {labels[label]: label for chances in own for label in chances}
-        for entity in assemble(spans, named, edges, most=MOST_ENTITIES):
-            score = 1.0
-            for span in entity.spans:
-                score *= own[span][label_numbers[entity.label]]
-            for pair in combinations(entity.spans, 2):
-                score *= edges[pair]
-            found[row].append(Found(entity.label, entity.ranges, score))
+    _read_simple(fragments, labels, found, except_rows=edges)
+    for row, own in edges.items():
+        found[row] = _read_graph(fragments, row, own, labels)
+    return found
+
+
+def _edges_by_row(fragments: Fragments, pairs: Ints, succession: Floats) -> dict[int, Edges]:
+    linked = np.flatnonzero(succession)
+    edges: defaultdict[int, Edges] = defaultdict(dict)
+    rows = fragments.spans.row[pairs[0, linked]].tolist()
+    for row, pair, chance in zip(rows, pairs[:, linked].T.tolist(), succession[linked].tolist(), strict=True):
+        edges[row][pair[0], pair[1]] = chance
+    return edges
+
+
+def _read_simple(
+    fragments: Fragments, labels: Sequence[str], found: list[list[Found]], except_rows: dict[int, Edges]
+) -> None:
+    """Windows without any edge: each label of each fragment is an entity."""
+    spans = fragments.spans
+    which, label = fragments.labelled.nonzero()
+    columns = (spans.row[which], spans.start[which], spans.end[which], label, fragments.chances[which, label])
+    for row, start, end, number, chance in zip(*(column.tolist() for column in columns), strict=True):
+        if row not in except_rows:
+            found[row].append(Found(labels[number], ((start, end),), chance))
+
+
+def _read_graph(fragments: Fragments, row: int, edges: Edges, labels: Sequence[str]) -> list[Found]:
+    """A window with edges: its entities are the maximal cliques."""
+    first, end = np.searchsorted(fragments.spans.row, [row, row + 1]).tolist()
+    ranges = list(zip(fragments.spans.start[first:end].tolist(), fragments.spans.end[first:end].tolist(), strict=True))
+    chances: list[dict[str, float]] = [{} for _ in ranges]
+    for own, number in zip(*(axis.tolist() for axis in fragments.labelled[first:end].nonzero()), strict=True):
+        chances[own][labels[number]] = float(fragments.chances[first + own, number])
+    links = {(a - first, b - first): chance for (a, b), chance in edges.items()}
+    found = []
+    for entity in assemble(ranges, [list(own) for own in chances], links, most=MOST_ENTITIES):
+        score = 1.0
+        for span in entity.spans:
+            score *= chances[span][entity.label]
+        for pair in combinations(entity.spans, 2):
+            score *= links[pair]
+        found.append(Found(entity.label, entity.ranges, score))
     return found
