@@ -17,7 +17,8 @@ from disconer.model.arrays import word_arrays
 from disconer.model.batch import WordBatch
 from disconer.model.model import Model
 from disconer.recognizer import Recognizer
-from disconer.training.ahead import made_ahead
+from disconer.text.syntax.spec import NONE
+from disconer.ahead import made_ahead
 from disconer.training.display import Display
 from disconer.training.examples import Example
 from disconer.training.measure import measure
@@ -79,7 +80,7 @@ class Loop:
         loss = self._train(epoch)
         trained = time.perf_counter()
         self.display.measuring(epoch)
-        recognizer = Recognizer(self.model, device=self.accelerator.device)
+        recognizer = Recognizer(self.model, device=self.accelerator.device, parser=NONE)
         evaluation = measure(recognizer, self.dev, self.accelerator)
         rate = self.schedule.get_last_lr()[-1]
         seconds = {"train_seconds": trained - started, "seconds": time.perf_counter() - started}

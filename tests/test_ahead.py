@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from disconer.training.ahead import made_ahead
+from disconer.ahead import made_ahead
 
 
 def test_order_is_kept() -> None:
