@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ Made = TypeVar("Made")
 AHEAD = 4  # batches: enough to bridge an uneven one, few enough not to fill memory
 
 
-def made_ahead(make: Callable[[Job], Made], jobs: Iterable[Job], ahead: int = AHEAD) -> Iterator[Made]:
+def made_ahead(make: Callable[[Job], Made], jobs: Iterable[Job], ahead: int = AHEAD) -> Generator[Made]:
     """`make` of each job, in order, by one background thread that is up to `ahead` jobs before its reader.
 
     What `make` raises is raised here, at its place. When the reader stops early, so does the thread.

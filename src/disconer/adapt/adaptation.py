@@ -1,0 +1,193 @@
+"""One adaptation, once its encoder is loaded and its text tokenised: measure, train, measure, save."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from accelerate import Accelerator
+
+from disconer import __version__
+from disconer.adapt.budget import Budget, Clock
+from disconer.adapt.cache import TokenCache, Tokens
+from disconer.adapt.card import encoder_card
+from disconer.adapt.curve import curve_page
+from disconer.adapt.display import Display
+from disconer.adapt.feed import Feed
+from disconer.adapt.fit import sequences_at_once
+from disconer.adapt.loop import Loop
+from disconer.adapt.masking import Masker
+from disconer.adapt.measure import perplexity
+from disconer.adapt.model import MaskedModel, Pretrained
+from disconer.adapt.optimizer import build_optimizer, usual_rate
+from disconer.adapt.plan import Plan
+from disconer.adapt.result import AdaptResult
+from disconer.adapt.save import save_encoder
+from disconer.adapt.sequences import Sequences
+from disconer.adapt.settings import AdaptSettings
+from disconer.adapt.state import AdaptFolder, Progress
+from disconer.errors import DisconerError
+from disconer.files import replace_file
+from disconer.model.card import public_name
+from disconer.training.state import Stateful
+
+SAVING = 100e6  # bytes a second, to be on the safe side
+SAFETY = 2.0  # seconds, for all that is not counted
+
+
+class Adaptation:
+    """Trains an encoder on tokenised text, and saves it.
+
+    base, texts: names, for the card.
+    """
+
+    def __init__(
+        self,
+        *,
+        base: str,
+        texts: Sequence[str],
+        settings: AdaptSettings,
+        pretrained: Pretrained,
+        cache: TokenCache,
+        folder: AdaptFolder,
+        accelerator: Accelerator,
+        display: Display,
+        clock: Clock,
+    ) -> None:
+        self.base, self.texts, self.settings = base, texts, settings
+        self.cache, self.folder, self.accelerator, self.display, self.clock = cache, folder, accelerator, display, clock
+        self.tokenizer, self.new_head = pretrained.tokenizer, pretrained.new_head
+        self.sequences = self._sequences(cache.train)
+        self.model = MaskedModel(pretrained.language_model)
+        self.rate = settings.rate or usual_rate(self.model.width)
+        optimizer = build_optimizer(self.model, rate=self.rate, weight_decay=settings.weight_decay)
+        self.network, self.optimizer = accelerator.prepare(self.model, optimizer)
+        # Prepared before anything is loaded, so that each number is loaded to where it is needed.
+        self.parts: dict[str, Stateful] = {"optimizer": self.optimizer}
+        if accelerator.scaler is not None:
+            self.parts["scaler"] = accelerator.scaler
+        self.masker = Masker(
+            share=settings.mask,
+            mask=self.tokenizer.mask_token_id,
+            special=self.tokenizer.all_special_ids,
+            vocabulary=len(self.tokenizer),
+            device=accelerator.device,
+        )
+
+    def run(self) -> AdaptResult:
+        progress = self._start()
+        started = self.clock.elapsed()
+        before = self._perplexity(progress)
+        measuring = self.clock.elapsed() - started
+        if not progress.step:
+            progress.before = before
+        self.display.before(progress.before, new_head=self.new_head)
+        budget = self._budget(reserve=SAFETY + 2 * measuring + self.model.n_bytes / SAVING)
+        self._train(progress, budget)
+        return self._finish(progress)
+
+    def _start(self) -> Progress:
+        """The beginning, or where an interrupted run was."""
+        if self.folder.can_resume:
+            progress = self.folder.load(self.model, self.parts)
+            self.clock.add(progress.elapsed)
+        else:
+            progress = Progress()
+        n_processes = self.accelerator.num_processes
+        if not progress.at_once or self.settings.batch % (progress.at_once * n_processes):
+            progress.at_once = sequences_at_once(
+                self.settings, self.network, self.masker, self.accelerator, mark=self.tokenizer.mask_token_id
+            )
+        return progress
+
+    def _sequences(self, tokens: Tokens) -> Sequences:
+        begin, end = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
+        return Sequences(tokens, length=self.settings.length, begin=begin, end=end)
+
+    def _perplexity(self, progress: Progress) -> float | None:
+        """Of the text held out, if that is enough for a sequence."""
+        if len(self.cache.held_out) < self.settings.length:
+            self.display.note("too little text is held out to measure perplexity on")
+            return None
+        held_out = self._sequences(self.cache.held_out)
+        return perplexity(self.network, held_out, self.masker, self.accelerator, at_once=progress.at_once)
+
+    def _budget(self, *, reserve: float) -> Budget:
+        """reserve: seconds that are needed after the last step, to measure and to save."""
+        steps, minutes = self.settings.steps, self.settings.minutes
+        if steps is None and minutes is None:
+            steps = -(-int(self.settings.epochs * len(self.sequences)) // self.settings.batch) or 1
+        seconds = None if minutes is None else 60 * minutes - reserve
+        if seconds is not None and seconds <= self.clock.elapsed():
+            raise DisconerError(
+                f"No time is left to train: reading and measuring took {self.clock.elapsed():.0f} s, and measuring and "
+                f"saving at the end will take about {reserve:.0f} s",
+                got=f"{minutes:g} minutes",
+                fix="Give more; with --resume the text is not tokenised again.",
+            )
+        return Budget(steps, seconds)
+
+    def _train(self, progress: Progress, budget: Budget) -> None:
+        plan = Plan(
+            len(self.sequences),
+            batch=self.settings.batch,
+            at_once=progress.at_once,
+            seed=self.settings.seed,
+            process=self.accelerator.process_index,
+            n_processes=self.accelerator.num_processes,
+        )
+        loop = Loop(
+            network=self.network,
+            optimizer=self.optimizer,
+            rate=self.rate,
+            plan=plan,
+            feed=Feed(self.sequences, self.accelerator.device),
+            masker=self.masker,
+            budget=budget,
+            clock=self.clock,
+            settings=self.settings,
+            folder=self.folder,
+            parts=self.parts,
+            accelerator=self.accelerator,
+            display=self.display,
+        )
+        done = budget.done(progress.step, self.clock.elapsed())
+        with self.display.running(progress, step_size=self.settings.batch * self.settings.length, done=done):
+            loop.run(progress)
+
+    def _finish(self, progress: Progress) -> AdaptResult:
+        after = self._perplexity(progress)
+        n_sequences = progress.step * self.settings.batch
+        result = AdaptResult(
+            folder=self.folder.path,
+            steps=progress.step,
+            pieces=n_sequences * self.settings.length,
+            epochs=n_sequences / len(self.sequences),
+            seconds=round(self.clock.elapsed(), 1),
+            loss=progress.loss,
+            perplexity_before=progress.before,
+            perplexity_after=after,
+            new_head=self.new_head,
+        )
+        if self.accelerator.is_main_process:
+            self._save(progress, result)
+        self.accelerator.wait_for_everyone()
+        self.display.result(result)
+        return result
+
+    def _save(self, progress: Progress, result: AdaptResult) -> None:
+        card = encoder_card(
+            base=self.base,
+            texts=self.texts,
+            cache=self.cache,
+            result=result,
+            settings=asdict(self.settings) | {"rate": self.rate, "at_once": progress.at_once},
+            version=__version__,
+        )
+        save_encoder(self.model, self.tokenizer, card, self.folder.path)
+        self.folder.save_metrics(progress)
+        facts = {"encoder": public_name(self.base), "steps": f"{result.steps:,}"}
+        if result.perplexity_after is not None:
+            facts["perplexity after"] = f"{result.perplexity_after:,.2f}"
+        replace_file(self.folder.curve, curve_page(progress.history, facts).encode())
+        self.folder.finish(result)

@@ -1,0 +1,110 @@
+"""What an adaptation shows while it goes on: a live line on a terminal, and a line every so often."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from disconer.adapt.cache import TokenCache
+from disconer.adapt.result import AdaptResult
+from disconer.adapt.state import Progress
+from disconer.training.display import duration
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Live
+    from rich.progress import TaskID
+
+PAUSE = 0.5  # seconds between two looks
+LINES = 20  # of a run, at most: each stands for as much of its budget
+
+
+class Display:
+    """Shows a run on stderr. `quiet` shows nothing, as for the processes beside the first."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self._live: Live | None = None
+        self._task: TaskID | None = None
+        self._drawn = 0.0
+        self._lines = 0
+        self._step_size = 0
+        self._start = (0, 0.0)  # step and time at which this process began
+
+    def reading(self, n_pieces: int) -> None:
+        """How far tokenising has come."""
+        if sys.stderr.isatty() and not self.quiet:
+            print(f"\rtokenising: {n_pieces / 1e6:,.1f} M pieces", end="", file=sys.stderr, flush=True)
+
+    def text(self, cache: TokenCache, seconds: float) -> None:
+        if sys.stderr.isatty() and not self.quiet:
+            print("\r", end="", file=sys.stderr)
+        self._say(
+            f"text: {cache.train.n_documents:,} documents, {len(cache.train):,} pieces; held out: "
+            f"{cache.held_out.n_documents:,} documents, {len(cache.held_out):,} pieces; {duration(seconds)}"
+        )
+
+    def note(self, line: str) -> None:
+        self._say(f"note: {line}")
+
+    def before(self, perplexity: float | None, *, new_head: bool) -> None:
+        if perplexity is not None:
+            chance = " (the layer that guesses is new)" if new_head else ""
+            self._say(f"perplexity of text held out, before: {perplexity:,.2f}{chance}")
+
+    @contextmanager
+    def running(self, progress: Progress, *, step_size: int, done: float) -> Iterator[None]:
+        """Around all steps. step_size: pieces of a step. done: the share of the budget that is spent already."""
+        self._step_size, self._start = step_size, (progress.step, time.monotonic())
+        self._lines = int(LINES * done)
+        if progress.step:
+            self._say(f"resumed after step {progress.step:,}")
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Live
+
+        columns = (BarColumn(), TextColumn("{task.description}"))
+        with Live(*columns, console=Console(stderr=True), transient=True) as self._live:
+            self._task = self._live.add_task("", total=1.0)
+            self._live.update(self._task, completed=done)
+            yield
+        self._live = None
+
+    def step(self, progress: Progress, done: float) -> None:
+        now = time.monotonic()
+        if self._live is not None and self._task is not None and now - self._drawn >= PAUSE:
+            self._drawn = now
+            self._live.update(self._task, completed=done, description=self._line(progress, done), refresh=True)
+
+    def record(self, progress: Progress, done: float) -> None:
+        """A new record: worth a line if much of the budget went by since the last line."""
+        if LINES * done >= self._lines + 1:
+            self._lines = int(LINES * done)
+            self._say(self._line(progress, done))
+
+    def result(self, result: AdaptResult) -> None:
+        if result.perplexity_after is not None:
+            self._say(f"perplexity of text held out, after: {result.perplexity_after:,.2f}")
+        self._say(
+            f"{result.steps:,} steps, {result.pieces / 1e6:,.1f} M pieces, {result.epochs:.2f} times the text, in "
+            f"{duration(result.seconds)}; the encoder is in {result.folder}"
+        )
+
+    def _line(self, progress: Progress, done: float) -> str:
+        step, started = self._start
+        speed = (progress.step - step) * self._step_size / max(1e-9, time.monotonic() - started)
+        loss = f"{progress.loss:.3f}" if progress.history else "–"
+        return f"{min(1.0, done):4.0%}  step {progress.step:>6,}  loss {loss}  {speed:>9,.0f} pieces/s"
+
+    def _say(self, line: str) -> None:
+        if self.quiet:
+            return
+        if self._live is not None:
+            self._live.console.print(line, highlight=False, markup=False)
+        else:
+            print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,52 @@
+"""How many sequences go through the encoder at once."""
+
+from __future__ import annotations
+
+import torch
+from accelerate import Accelerator
+from torch import nn
+
+from disconer.adapt.masking import Masker
+from disconer.adapt.plan import batch_sizes
+from disconer.adapt.settings import AdaptSettings
+from disconer.errors import DisconerError
+
+ON_CPU = 32  # sequences: more bring no speed there
+
+
+def sequences_at_once(
+    settings: AdaptSettings, network: nn.Module, masker: Masker, accelerator: Accelerator, *, mark: int
+) -> int:
+    """As many as asked for, or as fit into memory, such that steps divide into them evenly.
+
+    mark: any piece, to try with.
+    """
+    n_processes = accelerator.num_processes
+    if settings.batch % n_processes:
+        raise DisconerError(
+            f"A step of {settings.batch} sequences does not divide among {n_processes} processes",
+            fix=f"Choose a batch that is a multiple of {n_processes}.",
+        )
+    sizes = batch_sizes(settings.batch, n_processes)
+    if settings.at_once is not None or accelerator.device.type != "cuda":
+        limit = settings.at_once or ON_CPU
+        share = settings.batch // n_processes
+        return max(size for size in range(1, min(limit, share) + 1) if share % size == 0)
+    fitting = next((size for size in sizes if _fits(size, settings.length, network, masker, accelerator, mark)), 1)
+    agreed = accelerator.gather(torch.tensor([fitting], device=accelerator.device)).min()
+    return int(agreed)
+
+
+def _fits(size: int, length: int, network: nn.Module, masker: Masker, accelerator: Accelerator, mark: int) -> bool:
+    """Whether a batch goes forth and back without filling the memory."""
+    try:
+        with accelerator.no_sync(network):
+            ids = torch.full((size, length), mark, device=accelerator.device)
+            loss, _ = network(masker(ids))
+            accelerator.backward(loss)
+    except torch.OutOfMemoryError:
+        return False
+    finally:
+        network.zero_grad()
+        torch.cuda.empty_cache()
+    return True

@@ -1,0 +1,148 @@
+"""The training loop: steps until the budget is spent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import broadcast
+from torch import Tensor, nn
+
+from disconer.adapt.budget import Budget, Clock, rate_share
+from disconer.adapt.display import Display
+from disconer.adapt.feed import Fed, Feed
+from disconer.adapt.masking import Masker
+from disconer.adapt.plan import Plan
+from disconer.adapt.settings import AdaptSettings
+from disconer.adapt.state import AdaptFolder, Progress
+from disconer.ahead import made_ahead
+from disconer.errors import DisconerError
+from disconer.training.state import Stateful
+
+RECORD = 20  # steps between two looks at the loss: each waits for the device
+CLIP = 1.0  # the longest gradient that is taken as it is
+
+
+@dataclass(slots=True, kw_only=True)
+class Loop:
+    """Trains until the budget is spent.
+
+    network, optimizer: prepared by the accelerator.
+    rate: the highest learning rate.
+    parts: what else than the network moves a run on.
+    """
+
+    network: nn.Module
+    optimizer: Any
+    rate: float
+    plan: Plan
+    feed: Feed
+    masker: Masker
+    budget: Budget
+    clock: Clock
+    settings: AdaptSettings
+    folder: AdaptFolder
+    parts: dict[str, Stateful]
+    accelerator: Accelerator
+    display: Display
+
+    def run(self, progress: Progress) -> None:
+        """Go on from where `progress` is, to the end."""
+        self.network.train(self.settings.dropout)  # without dropout an encoder computes as it does in use
+        losses = Losses(self.accelerator)
+        kept = self.clock.elapsed()
+        with closing(made_ahead(self.feed, self.plan.batches(progress.step))) as tensors:
+            for rate in self._rates(progress):
+                self._set_rate(rate)
+                losses.add(*self._step(tensors))
+                progress.step += 1
+                self.display.step(progress, self._done(progress))
+                if progress.step % RECORD == 0:
+                    self._record(progress, losses, rate)
+                    if self.clock.elapsed() - kept >= 60 * self.settings.save_minutes:
+                        self.keep(progress)
+                        kept = self.clock.elapsed()
+            if progress.step % RECORD:
+                self._record(progress, losses, rate)
+
+    def keep(self, progress: Progress) -> None:
+        """Save what a resumed run goes on from."""
+        if self.accelerator.is_main_process:
+            self.folder.save(self.accelerator.unwrap_model(self.network), progress, self.parts)
+
+    def _rates(self, progress: Progress) -> Iterator[float]:
+        """The learning rate of each step, as long as there is time for one more."""
+        first_step, first_elapsed = progress.step, self._elapsed()
+        elapsed = first_elapsed
+        step_seconds = 0.0
+        while self.budget.done(progress.step, elapsed + step_seconds) < 1:
+            # A step stands for the stretch around its middle, so that no step is wasted on a rate of zero.
+            yield self.rate * rate_share(self.budget.done(progress.step + 0.5, elapsed), self.settings.warmup)
+            elapsed = self._elapsed()
+            step_seconds = (elapsed - first_elapsed) / (progress.step - first_step)
+
+    def _elapsed(self) -> float:
+        """The time so far, by the first process's clock: all must come to the same rate and the same end."""
+        elapsed = self.clock.elapsed()
+        if self.budget.seconds is None or self.accelerator.num_processes == 1:
+            return elapsed
+        return float(broadcast(torch.tensor(elapsed, device=self.accelerator.device)))
+
+    def _done(self, progress: Progress) -> float:
+        return self.budget.done(progress.step, self.clock.elapsed())
+
+    def _set_rate(self, rate: float) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+
+    def _step(self, tensors: Iterator[Fed]) -> tuple[Tensor, Tensor]:
+        """One step of the optimizer; gives the summed loss of this process's guesses, and their number."""
+        n_batches = self.plan.batches_a_step
+        summed, n_guesses = (torch.zeros((), device=self.accelerator.device) for _ in range(2))
+        for number in range(1, n_batches + 1):
+            seed, fed = next(tensors)
+            # Only the last backward pass waits for the other processes, to average all gradients at once.
+            with nullcontext() if number == n_batches else self.accelerator.no_sync(self.network):
+                torch.manual_seed(seed)
+                loss, count = self.network(self.masker(*fed))
+                self.accelerator.backward(loss / count.clamp(min=1) / n_batches)
+            summed += loss.detach()
+            n_guesses += count
+        self.accelerator.clip_grad_norm_(self.network.parameters(), CLIP)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return summed, n_guesses
+
+    def _record(self, progress: Progress, losses: Losses, rate: float) -> None:
+        loss = losses.mean()
+        if not math.isfinite(loss):
+            raise DisconerError(
+                f"The loss is no number any more at step {progress.step:,}: the training has gone astray",
+                fix="Start anew with a lower rate, or with precision fp32.",
+            )
+        progress.elapsed = self.clock.elapsed()
+        record = {"step": progress.step, "loss": loss, "rate": rate, "seconds": round(progress.elapsed, 2)}
+        progress.history.append(record)
+        self.display.record(progress, self._done(progress))
+
+
+class Losses:
+    """The loss over some steps, gathered on the device."""
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        self._accelerator = accelerator
+        self._sums = torch.zeros(2, device=accelerator.device)  # loss, guesses
+
+    def add(self, loss: Tensor, n_guesses: Tensor) -> None:
+        self._sums += torch.stack([loss, n_guesses])
+
+    def mean(self) -> float:
+        """Of what was added since the last call, in all processes."""
+        loss, n_guesses = self._accelerator.reduce(self._sums, reduction="sum").tolist()
+        self._sums = torch.zeros_like(self._sums)
+        return float(loss / max(1.0, n_guesses))

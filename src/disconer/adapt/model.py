@@ -1,0 +1,113 @@
+"""An encoder with the layer that guesses masked pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from disconer.adapt.masking import UNASKED, Masked
+from disconer.errors import DisconerError, Where
+from disconer.model.resolve import load_found
+
+
+@dataclass(frozen=True, slots=True)
+class Pretrained:
+    """What an encoder's folder gives.
+
+    language_model: the encoder under a head that guesses pieces, as transformers builds it.
+    new_head: the folder had no such head, so that it starts at random (tied to the encoder's own table of pieces).
+    """
+
+    language_model: Any
+    tokenizer: Any
+    new_head: bool
+
+
+class GivenStates(nn.Module):
+    """Stands where a language model has its encoder, and passes on states that the encoder has made already.
+
+    Every family has its own kind of head behind the same call; so each is used as it is, at chosen places only.
+    """
+
+    def forward(self, *_: Any, inputs_embeds: Tensor, **__: Any) -> Any:
+        from transformers.modeling_outputs import BaseModelOutput
+
+        return BaseModelOutput(last_hidden_state=inputs_embeds)  # type: ignore[arg-type]
+
+
+class MaskedModel(nn.Module):
+    """Guesses masked pieces. The head, whose vocabulary makes it costly, reads nothing but the places asked for."""
+
+    def __init__(self, language_model: Any) -> None:
+        super().__init__()
+        self.encoder = language_model.base_model
+        self.head = language_model
+        self._encoder_name = language_model.base_model_prefix
+        setattr(self.head, self._encoder_name, GivenStates())
+
+    def forward(self, masked: Masked) -> tuple[Tensor, Tensor]:
+        """The summed loss of all guesses, and their number."""
+        states = self.encoder(input_ids=masked.inputs).last_hidden_state  # (B, L, d_h)
+        places = masked.places.unsqueeze(2).expand(-1, -1, states.shape[2])  # (B, K, d_h)
+        logits = self.head(inputs_embeds=states.gather(1, places)).logits  # (B, K, vocabulary)
+        targets = masked.targets.flatten()
+        loss = functional.cross_entropy(logits.flatten(0, 1).float(), targets, ignore_index=UNASKED, reduction="sum")
+        return loss, (targets != UNASKED).sum()
+
+    @property
+    def width(self) -> int:
+        return int(self.encoder.config.hidden_size)
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(parameter.numel() * parameter.element_size() for parameter in self.parameters())
+
+    @contextmanager
+    def as_language_model(self) -> Iterator[Any]:
+        """Encoder and head as transformers has them, to be saved."""
+        stand_in = getattr(self.head, self._encoder_name)
+        setattr(self.head, self._encoder_name, self.encoder)
+        try:
+            yield self.head
+        finally:
+            setattr(self.head, self._encoder_name, stand_in)
+
+
+def load_pretrained(name: str) -> Pretrained:
+    """An encoder by the names that a configuration takes, ready to be adapted."""
+    return load_found(name, _load)
+
+
+def _load(place: str, local_files_only: bool) -> Pretrained:
+    from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+
+    options = {"local_files_only": local_files_only, "trust_remote_code": False}
+    config = AutoConfig.from_pretrained(place, **options)
+    if type(config) not in AutoModelForMaskedLM._model_mapping:
+        raise _not_maskable(place, f"a model of type {config.model_type}")
+    tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True, **options)
+    if not tokenizer.is_fast or tokenizer.mask_token_id is None:
+        raise _not_maskable(place, "a tokenizer without " + ("a mask token" if tokenizer.is_fast else "tokenizer.json"))
+    model, info = AutoModelForMaskedLM.from_pretrained(
+        place, config=config, dtype=torch.float32, output_loading_info=True, **options
+    )
+    prefix = f"{model.base_model_prefix}."
+    tied = set(getattr(model, "all_tied_weights_keys", None) or getattr(model, "_tied_weights_keys", None) or ())
+    missing = {key for key in info["missing_keys"] if not key.startswith(prefix) and key not in tied}
+    return Pretrained(model, tokenizer, new_head=bool(missing))
+
+
+def _not_maskable(place: str, got: str) -> DisconerError:
+    return DisconerError(
+        "This encoder cannot be adapted: it does not learn by guessing masked pieces",
+        where=Where(place),
+        got=got,
+        expected="an encoder of the kind of BERT, RoBERTa, MPNet, DeBERTa, ELECTRA or ModernBERT with a mask token",
+        fix="Adapt another one.",
+    )

@@ -1,0 +1,76 @@
+"""Which sequences make up which step, and which process takes which of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Sequences that go through the encoder together; `seed` is of all that is random in it."""
+
+    sequences: NDArray[np.int64]
+    seed: int
+
+
+class Plan:
+    """The steps of a run, as one process sees them.
+
+    Passes over the text follow each other without a seam, each in an order of its own, so that every step is full. What
+    a step holds and its seeds depend on nothing but its number: a resumed run repeats what the unbroken one would do,
+    and it does not matter which process takes a batch.
+
+    batch: sequences of a step; at_once: of a batch. The batches of a step divide evenly among the processes.
+    """
+
+    def __init__(
+        self, n_sequences: int, *, batch: int, at_once: int, seed: int, process: int = 0, n_processes: int = 1
+    ):
+        self._n_sequences, self._batch, self._at_once, self._seed = n_sequences, batch, at_once, seed
+        self._process, self._n_processes = process, n_processes
+        self._epoch, self._order = -1, np.zeros(0, np.int64)
+
+    @property
+    def batches_a_step(self) -> int:
+        """Of this process."""
+        return self._batch // self._at_once // self._n_processes
+
+    def batches(self, first_step: int) -> Iterator[Batch]:
+        """This process's batches from a step on, without end."""
+        step = first_step
+        while True:
+            yield from self.step(step)
+            step += 1
+
+    def step(self, number: int) -> list[Batch]:
+        """Steps are counted from 0."""
+        parts = self._sequences(number).reshape(-1, self._at_once)
+        seeds = np.random.SeedSequence((self._seed, number)).generate_state(len(parts), np.uint64).tolist()
+        all_batches = [Batch(part, seed) for part, seed in zip(parts, seeds, strict=True)]
+        return all_batches[self._process :: self._n_processes]
+
+    def _sequences(self, step: int) -> NDArray[np.int64]:
+        places = np.arange(step * self._batch, (step + 1) * self._batch)
+        epochs, within = np.divmod(places, self._n_sequences)
+        return np.concatenate([self._order_of(epoch)[within[epochs == epoch]] for epoch in np.unique(epochs).tolist()])
+
+    def _order_of(self, epoch: int) -> NDArray[np.int64]:
+        if epoch != self._epoch:
+            self._epoch = epoch
+            self._order = np.random.default_rng((self._seed, epoch)).permutation(self._n_sequences)
+        return self._order
+
+
+def batch_sizes(batch: int, n_processes: int) -> list[int]:
+    """How many sequences a process may take at once, from all of its share of a step to one, about half each time."""
+    share = batch // n_processes
+    divisors = [size for size in range(share, 0, -1) if share % size == 0]
+    sizes = divisors[:1]
+    for size in divisors:
+        if size <= sizes[-1] / 2:
+            sizes.append(size)
+    return sizes

@@ -1,0 +1,70 @@
+"""What can be set of an adaptation, and to what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from disconer.errors import DisconerError
+
+Precision = Literal["auto", "fp32", "bf16", "fp16"]
+
+SHORTEST = 16  # pieces: below, what surrounds a masked piece says too little
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdaptSettings:
+    """How an encoder is adapted.
+
+    steps, minutes: when to stop, whichever comes first; the rate falls to zero by then. `minutes` is the time of the
+        whole run, from reading the text to the saved encoder.
+    epochs: passes over the text, if neither `steps` nor `minutes` is given.
+    length: pieces of a sequence, the two around it included.
+    batch: sequences of a step, over all processes.
+    at_once: sequences that go through the encoder together, on one device; as many as fit if None. The result of a
+        step hardly depends on it.
+    rate: the highest learning rate; by the encoder's size if None.
+    warmup: share of the run in which the rate rises.
+    mask: share of pieces to be guessed.
+    whole_words: mask all pieces of a word, or none.
+    dropout: keep the encoder's own dropout on.
+    held_out: share of documents that are not learnt from, to measure perplexity on.
+    save_minutes: how often the state is kept that `--resume` goes on from.
+    """
+
+    steps: int | None = None
+    minutes: float | None = None
+    epochs: float = 3.0
+    length: int = 128
+    batch: int = 512
+    at_once: int | None = None
+    rate: float | None = None
+    warmup: float = 0.05
+    weight_decay: float = 0.01
+    mask: float = 0.15
+    whole_words: bool = False
+    dropout: bool = False
+    held_out: float = 0.01
+    precision: Precision = "auto"
+    seed: int = 1
+    save_minutes: float = 10.0
+
+    def __post_init__(self) -> None:
+        bounds: tuple[tuple[str, Any, bool, str], ...] = (
+            ("steps", self.steps, self.steps is None or self.steps > 0, "at least 1"),
+            ("minutes", self.minutes, self.minutes is None or self.minutes > 0, "more than 0"),
+            ("epochs", self.epochs, self.epochs > 0, "more than 0"),
+            ("length", self.length, self.length >= SHORTEST, f"at least {SHORTEST}"),
+            ("batch", self.batch, self.batch > 0, "at least 1"),
+            ("at_once", self.at_once, self.at_once is None or self.at_once > 0, "at least 1"),
+            ("rate", self.rate, self.rate is None or self.rate > 0, "more than 0"),
+            ("warmup", self.warmup, 0 <= self.warmup < 1, "from 0 to less than 1"),
+            ("weight_decay", self.weight_decay, self.weight_decay >= 0, "at least 0"),
+            ("mask", self.mask, 0 < self.mask < 1, "between 0 and 1"),
+            ("held_out", self.held_out, 0 <= self.held_out < 1, "from 0 to less than 1"),
+            ("precision", self.precision, self.precision in ("auto", "fp32", "bf16", "fp16"), "auto, fp32, bf16, fp16"),
+            ("seed", self.seed, self.seed >= 0, "at least 0"),
+        )
+        wrong = [f"{name} {value}, expected {expected}" for name, value, is_right, expected in bounds if not is_right]
+        if wrong:
+            raise DisconerError("These settings of the adaptation cannot be", got="; ".join(wrong))

@@ -1,0 +1,122 @@
+"""From texts to pieces: a flat array on disk, so that no text is held in memory and none is tokenised twice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from disconer.ahead import made_ahead
+
+BATCH = 4_000_000  # characters that are tokenised at once: work for many cores, and little memory
+HASHES = 2**64
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A document's lines that are not blank, and whether it is held out."""
+
+    lines: list[str]
+    is_held_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The pieces of some documents, one after another, each document with a separator behind it.
+
+    starts: whether a piece begins a word; empty where nobody asks.
+    """
+
+    ids: NDArray[Any]
+    starts: NDArray[np.bool_]
+    n_documents: int
+
+
+class PieceMaker:
+    """Tokenises documents, line by line and on all cores.
+
+    tokenizer: a fast one of transformers; it is left as it is.
+    """
+
+    def __init__(self, tokenizer: Any, *, whole_words: bool) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        # Only the slower way knows which word a piece is of.
+        self._encode = self._tokenizer.encode_batch if whole_words else self._tokenizer.encode_batch_fast
+        self._whole_words = whole_words
+        separator = tokenizer.sep_token_id
+        self._end: list[int] = [] if separator is None else [separator]
+        self.dtype = np.dtype(np.uint16 if len(tokenizer) <= 2**16 else np.uint32)
+
+    def pieces(self, texts: list[Text]) -> Pieces:
+        """The lines of a document follow each other without a mark: a line break is no more than a space."""
+        encodings = iter(self._encode([line for text in texts for line in text.lines], add_special_tokens=False))
+        ids: list[list[int]] = []
+        starts: list[NDArray[np.bool_]] = []
+        for text in texts:
+            for encoding in (next(encodings) for _ in text.lines):
+                ids.append(encoding.ids)
+                if self._whole_words:
+                    starts.append(_word_starts(encoding.word_ids))
+            ids.append(self._end)
+            starts.append(np.ones(len(self._end), np.bool_))
+        flat = np.fromiter(chain.from_iterable(ids), self.dtype, sum(map(len, ids)))
+        return Pieces(flat, np.concatenate(starts) if self._whole_words else np.zeros(0, np.bool_), len(texts))
+
+
+def _word_starts(words: list[int | None]) -> NDArray[np.bool_]:
+    """Where the number of the word changes; a piece of no word (None) begins one of its own."""
+    numbers = np.array(words, np.float64)  # None becomes nan, which differs from all
+    return np.concatenate([np.ones(min(1, len(numbers)), np.bool_), numbers[1:] != numbers[:-1]])
+
+
+def make_pieces(
+    texts: Iterable[str], maker: PieceMaker, *, held_out: float, write: Callable[[Pieces, bool], None]
+) -> None:
+    """Tokenise all texts in the background, and give what comes out to `write`, with whether it is held out."""
+
+    def make(batch: list[Text]) -> list[tuple[Pieces, bool]]:
+        parts = ([text for text in batch if text.is_held_out is kind] for kind in (False, True))
+        return [(maker.pieces(part), part[0].is_held_out) for part in parts if part]
+
+    for made in made_ahead(make, _batches(_parted(texts, held_out)), ahead=2):
+        for pieces, is_held_out in made:
+            write(pieces, is_held_out)
+
+
+def write_array(stream: BinaryIO, array: NDArray[Any]) -> None:
+    stream.write(array.tobytes())
+
+
+def _parted(texts: Iterable[str], held_out: float) -> Iterator[Text]:
+    for text in texts:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if lines:
+            yield Text(lines, is_held_out(text, held_out))
+
+
+def is_held_out(text: str, share: float) -> bool:
+    """Whether a text belongs to the share held out: its content decides, so that copies of it always agree."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") < share * HASHES
+
+
+def _batches(texts: Iterable[Text]) -> Iterator[list[Text]]:
+    batch: list[Text] = []
+    size = 0
+    for text in texts:
+        batch.append(text)
+        size += sum(map(len, text.lines))
+        if size >= BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,136 @@
+"""`disconer adapt`: an encoder goes on learning from unlabelled text."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from disconer.cli.console import report
+from disconer.cli.train import INTERRUPTED
+from disconer.errors import DisconerError
+from disconer.ledger import Ledger
+
+if TYPE_CHECKING:
+    from disconer.adapt import AdaptResult, AdaptSettings  # loaded when the verb runs: it brings torch
+
+
+def adapt_cli(
+    encoder: Annotated[str, typer.Argument(metavar="ENCODER", help="A folder, or a name as in encoder.name.")],
+    texts: Annotated[list[Path], typer.Argument(metavar="TEXT", help="Files, folders, .zip, .gz or .xz to read.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the adapted encoder.")],
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", help="Time for all, from reading to the saved encoder.")
+    ] = None,
+    steps: Annotated[int | None, typer.Option("--steps", help="Steps of the optimizer.")] = None,
+    epochs: Annotated[
+        float, typer.Option("--epochs", help="Passes over the text, without --minutes and --steps.")
+    ] = 3.0,
+    length: Annotated[int, typer.Option("--length", help="Pieces of a sequence.")] = 128,
+    batch: Annotated[int, typer.Option("--batch", help="Sequences of a step, over all processes.")] = 512,
+    at_once: Annotated[
+        int | None, typer.Option("--at-once", help="Sequences that one device takes at once; as many as fit.")
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option("--rate", help="Highest learning rate; 5e-4 for encoders up to 512 units wide, else 1e-4."),
+    ] = None,
+    warmup: Annotated[float, typer.Option("--warmup", help="Share of the run in which the rate rises.")] = 0.05,
+    weight_decay: Annotated[float, typer.Option("--weight-decay", help="Pull of weights to zero.")] = 0.01,
+    mask: Annotated[float, typer.Option("--mask", help="Share of pieces to be guessed.")] = 0.15,
+    whole_words: Annotated[
+        bool, typer.Option("--whole-words", help="Mask all pieces of a word, or none of them.")
+    ] = False,
+    dropout: Annotated[bool, typer.Option("--dropout", help="Keep the encoder's dropout on.")] = False,
+    held_out: Annotated[
+        float, typer.Option("--held-out", help="Share of documents to measure perplexity on, not to learn from.")
+    ] = 0.01,
+    precision: Annotated[
+        Literal["auto", "fp32", "bf16", "fp16"],
+        typer.Option("--precision", help="Number format; auto takes bf16 where the hardware has it."),
+    ] = "auto",
+    seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 1,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of TEXT; recognised if not given.")] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
+    tokens: Annotated[
+        Path | None, typer.Option("--tokens", help="Folder to keep the tokenised text in, for further runs.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in OUT, to the result that it would have had unbroken.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Continue a transformer's training on unlabelled text: it learns to guess masked pieces of it.
+
+    OUT is an ordinary encoder folder, to be named as encoder.name in a configuration. Any format is read, annotations
+    are not looked at; a file of plain text over 1 MiB holds many documents, with blank lines between them.
+
+    On several processors: torchrun --nproc-per-node 4 -m disconer adapt ENCODER TEXT OUT.
+    """
+    first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun starts, one speaks for all
+    ledger = Ledger(skip_bad=skip_bad)
+    try:
+        from disconer.adapt.settings import AdaptSettings
+
+        settings = AdaptSettings(
+            steps=steps,
+            minutes=minutes,
+            epochs=epochs,
+            length=length,
+            batch=batch,
+            at_once=at_once,
+            rate=rate,
+            warmup=warmup,
+            weight_decay=weight_decay,
+            mask=mask,
+            whole_words=whole_words,
+            dropout=dropout,
+            held_out=held_out,
+            precision=precision,
+            seed=seed,
+        )
+        result = _adapt(encoder, texts, out, settings, ledger, from_format, tokens, resume=resume)
+    except DisconerError:
+        if first:
+            raise
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        if first:
+            print(f"\nstopped; {_how_to_go_on(out)}", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    if first:
+        report(ledger)
+        if as_json:
+            print(json.dumps(result.to_dict(), indent=2))
+
+
+def _adapt(
+    encoder: str,
+    texts: list[Path],
+    out: Path,
+    settings: AdaptSettings,
+    ledger: Ledger,
+    from_format: str | None,
+    tokens: Path | None,
+    *,
+    resume: bool,
+) -> AdaptResult:
+    from accelerate import PartialState
+
+    from disconer.adapt import adapt
+
+    result = adapt(encoder, texts, out, settings, format=from_format, tokens=tokens, ledger=ledger, resume=resume)
+    PartialState().destroy_process_group()  # processes part when all are done
+    return result
+
+
+def _how_to_go_on(out: Path) -> str:
+    from disconer.adapt.state import AdaptFolder
+
+    if AdaptFolder(out).can_resume:
+        return f"the last state kept is in {out}: the same command with --resume goes on after it."
+    return "nothing was kept yet."
