@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from disconer import Document
-from disconer.model.batch import WordBatch
+from disconer.model.arrays import word_arrays
+from disconer.model.batch import WordBatch, _sent_at_once
 from disconer.model.build import build_network
 from disconer.model.examples import Windower
 from disconer.model.model import Model
@@ -62,6 +65,15 @@ def test_a_sentence_without_any_piece() -> None:
     assert len(windows[0].pieces.ids) == 0
     assert network.find(word_batch(windows[:1], tokenizer)) == [[]]
     assert len(network.find(word_batch(windows, tokenizer))) == 2
+
+
+def test_what_goes_to_a_device_at_once_is_what_was_there() -> None:
+    model = toy_model()
+    arrays = word_arrays(windows_of(TEXTS, model), model.reader)
+    whole = [getattr(arrays, field.name) for field in fields(arrays)]
+    for array, tensor in zip(whole, _sent_at_once(whole, torch.device("cpu")), strict=True):
+        assert tensor.dtype == (torch.bool if array.dtype == bool else torch.int64)
+        assert (tensor.numpy() == array).all()
 
 
 def test_the_words_that_a_window_owns() -> None:

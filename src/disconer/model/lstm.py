@@ -19,6 +19,9 @@ class BiLstm(nn.Module):
 
     def forward(self, words: Tensor, lengths: list[int]) -> Tensor:
         """Shape: (B, N, d) -> (B, N, 2 * size)"""
+        if min(lengths) == words.shape[1]:  # nothing is padded, as where a sentence comes alone
+            states: Tensor = self.lstm(words)[0]
+            return states
         packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
         output, _ = self.lstm(packed)
         padded: Tensor = pad_packed_sequence(output, batch_first=True, total_length=words.shape[1])[0]

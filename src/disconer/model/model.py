@@ -9,7 +9,7 @@ from disconer.config import Config
 from disconer.model.card import Figures
 from disconer.model.network import AnyNetwork
 from disconer.model.reader import Reader
-from disconer.model.runtime import Device
+from disconer.model.runtime import Device, Precision
 from disconer.model.scores import UNSCALED, ScoreScale
 from disconer.model.torch_runtime import TorchRuntime
 
@@ -34,8 +34,8 @@ class Model:
         limits = [self.network.words.encoder.max_pieces, self.config.encoder.max_pieces]
         return min((limit for limit in limits if limit is not None), default=None)
 
-    def runtime(self, device: Device = None) -> TorchRuntime:
-        return TorchRuntime(self.network, device)
+    def runtime(self, device: Device = None, precision: Precision = "fp32") -> TorchRuntime:
+        return TorchRuntime(self.network, device, precision)
 
     def save(self, folder: Path) -> None:
         from disconer.model.checkpoint import save_model  # which reads models, too, and so needs this file

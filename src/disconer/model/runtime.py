@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from disconer.config import Config
 from disconer.model.arrays import WordArrays
@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     import torch
 
 Device: TypeAlias = "str | torch.device | None"
-BATCH_SPANS = 2**18  # with the pieces of a batch, this bounds the memory of prediction, whatever the text
+Precision: TypeAlias = Literal["fp32", "bf16"]
 
 
 class Runtime(Protocol):
     """A network that is ready to find entities.
 
     device: where it runs, as torch names devices.
-    batch_pieces: pieces of the largest batch that it should be given, padding counted.
+    batch_pieces, batch_spans: of the largest batch that it should be given, padding counted. They bound the memory of
+        prediction, whatever the text.
     """
 
     device: str
     batch_pieces: int
+    batch_spans: int
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         """The entities of each window of each batch, in their order."""
@@ -53,8 +55,8 @@ class AnyModel(Protocol):
     @property
     def scale(self) -> ScoreScale: ...
 
-    def runtime(self, device: Device = None) -> Runtime:
-        """Make it ready to run; None: on the best device that there is."""
+    def runtime(self, device: Device = None, precision: Precision = "fp32") -> Runtime:
+        """Make it ready to run; device None: on the best that there is."""
         ...
 
     def save(self, folder: Path) -> None:
@@ -64,4 +66,4 @@ class AnyModel(Protocol):
 
 def batch_size(model: AnyModel, runtime: Runtime) -> int:
     """Words or pieces of a batch: as many as the runtime likes, but not too many spans."""
-    return min(runtime.batch_pieces, BATCH_SPANS // (model.config.head.max_width or MAX_WORDS))
+    return min(runtime.batch_pieces, runtime.batch_spans // (model.config.head.max_width or MAX_WORDS))

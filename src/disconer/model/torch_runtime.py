@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from typing import Any
 
 import torch
 
@@ -10,24 +12,48 @@ from disconer.model.arrays import WordArrays
 from disconer.model.batch import WordBatch
 from disconer.model.found import Found
 from disconer.model.network import AnyNetwork
-from disconer.model.runtime import Device
+from disconer.model.runtime import Device, Precision
 
-BATCH_PIECES = 2048  # more of them make a processor no faster
-GPU_BATCH_PIECES = 8192
+# A processor gets no faster by larger batches; a GPU is idle in smaller ones.
+BATCH_PIECES, GPU_BATCH_PIECES = 2**11, 2**15
+BATCH_SPANS, GPU_BATCH_SPANS = 2**18, 2**20
 
 
 class TorchRuntime:
     """Runs a network on a device. See `Runtime`."""
 
-    def __init__(self, network: AnyNetwork, device: Device = None) -> None:
+    def __init__(self, network: AnyNetwork, device: Device = None, precision: Precision = "fp32") -> None:
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.device = str(self._device)
-        self.batch_pieces = BATCH_PIECES if self._device.type == "cpu" else GPU_BATCH_PIECES
+        on_cpu = self._device.type == "cpu"
+        self.batch_pieces = BATCH_PIECES if on_cpu else GPU_BATCH_PIECES
+        self.batch_spans = BATCH_SPANS if on_cpu else GPU_BATCH_SPANS
+        if precision == "bf16":
+            network = deepcopy(network).to(torch.bfloat16)  # the model that it was made of stays as exact as it is
         self._network = network.to(self._device)
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
-        """See `Runtime`."""
+        """See `Runtime`. A device other than the CPU works on the next batch while this one's entities are read."""
+        if self._device.type == "cpu":
+            return (self._finish(self._begin(arrays)) for arrays in batches)
+        return self._find_ahead(batches)
+
+    def _find_ahead(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
+        begun: Any = None
         for arrays in batches:
-            if self._network.training:
-                self._network.eval()
-            yield self._network.find(WordBatch.from_arrays(arrays, self._device))
+            next_one = self._begin(arrays)
+            if begun is not None:
+                yield self._finish(begun)
+            begun = next_one
+        if begun is not None:
+            yield self._finish(begun)
+
+    @torch.inference_mode()
+    def _begin(self, arrays: WordArrays) -> Any:
+        if self._network.training:  # it may be trained between two batches
+            self._network.eval()
+        return self._network.begin(WordBatch.from_arrays(arrays, self._device))
+
+    @torch.inference_mode()
+    def _finish(self, begun: Any) -> list[list[Found]]:
+        return self._network.head.finish(begun)
