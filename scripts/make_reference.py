@@ -102,7 +102,8 @@ def _rows(section: Knob, prefix: Key = ()) -> Iterator[Row]:
     for knob in section.parts:
         key = (*prefix, knob.name)
         takes = "a section, or null" if knob.parts and "null" in knob.expected else "a section" if knob.parts else ""
-        yield (f"`{dotted(key)}`", takes or knob.expected, _value(knob), knob.description)
+        only = f" Only for `kind: {knob.only}`." if knob.only else ""
+        yield (f"`{dotted(key)}`", takes or knob.expected, _value(knob), knob.description + only)
         yield from _rows(knob, key)
 
 

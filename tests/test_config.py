@@ -101,6 +101,42 @@ def test_an_unknown_key_like_no_other_gets_the_list(tmp_path: Path) -> None:
     assert what == "unknown key; the keys here are parser, gcn"
 
 
+@pytest.mark.parametrize(
+    ("knobs", "what"),
+    [
+        (
+            "kind: vectors, pooling: max",
+            "pooling is only for kind: transformer, but kind is vectors: leave pooling out",
+        ),
+        ("kind: elmo, layers: 4", "layers is only for kind: transformer, but kind is elmo"),
+        ("rows: all", "rows is only for kind: vectors, but kind is transformer"),
+        ("characters: null", "characters is only for kind: vectors"),
+    ],
+)
+def test_a_knob_of_another_kind_of_encoder_is_refused(tmp_path: Path, knobs: str, what: str) -> None:
+    assert what in problems(tmp_path, f"{MINIMAL}encoder: {{{knobs}}}\n")["encoder (line 4)"]
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_another_kind_of_encoder_is_a_line(preset: str) -> None:
+    for kind in ("vectors", "elmo", "transformer"):
+        assert load_config(preset, [f"encoder.kind={kind}"]).encoder.kind == kind
+
+
+def test_a_template_has_the_knobs_of_its_kind_of_encoder(tmp_path: Path) -> None:
+    def written(kind: str) -> str:
+        config = loaded(tmp_path, MINIMAL, f"encoder.kind={kind}")
+        text = commented_yaml(config)
+        assert loaded(tmp_path, text) == config
+        return text
+
+    assert "  pooling: first" in written("transformer")
+    assert "  rows: data" not in written("transformer")
+    assert "  rows: data" in written("vectors")
+    assert "  characters:\n    size: 30" in re.sub(" +#.*", "", written("vectors"))
+    assert "  pooling: first" not in written("vectors")
+
+
 def test_a_gcn_needs_a_parser(tmp_path: Path) -> None:
     assert "needs a dependency graph" in problems(tmp_path, f"{MINIMAL}syntax: {{gcn: {{}}}}\n")["syntax (line 4)"]
     assert loaded(tmp_path, f"{MINIMAL}syntax: {{parser: data, gcn: {{}}}}\n").syntax.gcn is not None
@@ -211,7 +247,7 @@ def sections(model: type[BaseModel]) -> list[type[BaseModel]]:
 
 def test_every_knob_is_described_and_its_choices_named() -> None:
     found = sections(Config)
-    assert len(found) == 10
+    assert len(found) == 11
     for section in found:
         for name, field in section.model_fields.items():
             assert field.description, f"{section.__name__}.{name}"

@@ -16,7 +16,7 @@ CONFIG, WEIGHTS = "config.json", "model.safetensors"
 RUN_FOLDERS = ("best", "last")  # where a training run keeps its models
 MODEL_VARIABLE = "DISCONER_MODEL"
 DEMO = Path("models", "demo")
-_MODEL_FILES = [CONFIG, WEIGHTS, "tokenizer*", "README.md"]
+_MODEL_FILES = [CONFIG, WEIGHTS, "tokenizer*", "words.json", "README.md"]
 
 
 def user_folder() -> Path:

@@ -3,6 +3,7 @@
 from disconer.config.load import config_from_dict, dump_config, load_config, preset_names, preset_text
 from disconer.config.problems import ConfigError
 from disconer.config.schema import (
+    CharacterConfig,
     Config,
     DataConfig,
     EncoderConfig,
@@ -17,6 +18,7 @@ from disconer.config.schema import (
 )
 
 __all__ = [
+    "CharacterConfig",
     "Config",
     "ConfigError",
     "DataConfig",

@@ -18,6 +18,7 @@ class Knob:
     """A key that can be set. A section is a knob with parts.
 
     expected: the values it takes, in words. required: it has no default.
+    only: the `kind` of its section that has it; None: all.
     """
 
     name: str
@@ -25,7 +26,12 @@ class Knob:
     expected: str
     default: Any
     required: bool
+    only: str | None
     parts: tuple[Knob, ...]
+
+    def parts_of(self, kind: object) -> Iterator[Knob]:
+        """The parts that a section of this kind has."""
+        return (part for part in self.parts if part.only in (None, kind))
 
     def part(self, name: str) -> Knob | None:
         return next((part for part in self.parts if part.name == name), None)
@@ -67,6 +73,7 @@ def _knob(name: str, schema: Json, definitions: Json, *, required: bool) -> Knob
         expected=_expected(schema, definitions),
         default=schema.get("default"),
         required=required,
+        only=schema.get("only"),
         parts=parts,
     )
 

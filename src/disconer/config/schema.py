@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -47,20 +47,55 @@ class LstmConfig(Section):
     dropout: Share = Field(default=0.0, description="Share of numbers dropped after each of them.")
 
 
+class CharacterConfig(Section):
+    """A convolution over the letters of each word."""
+
+    size: Count = Field(default=30, description="Numbers by which a letter is known.")
+    filters: Count = Field(default=50, description="Filters, and so the numbers that it adds to each word vector.")
+    width: Count = Field(default=3, description="Letters that a filter sees at once.")
+
+
+def _only(kind: str) -> dict[str, JsonValue]:
+    """Marks a knob that one kind of encoder has and others have not."""
+    return {"only": kind}
+
+
 class EncoderConfig(Section):
     """From words to word vectors."""
 
-    kind: Literal["transformer"] = Field(default="transformer", description="What makes the word vectors: transformer.")
+    kind: Literal["transformer", "vectors", "elmo"] = Field(
+        default="transformer",
+        description="What makes the word vectors: transformer, vectors (a table such as GloVe's) or elmo.",
+    )
     name: str = Field(
         default="all-MiniLM-L6-v2",
         min_length=1,
-        description="A folder, an installed package with a model, or a name on the Hugging Face Hub.",
+        description="Which: a folder, a file of vectors, an installed package, or a name on the Hugging Face Hub.",
     )
     pooling: Literal["first", "mean", "max"] = Field(
-        default="first", description="A word's vector from those of its pieces: first, mean or max."
+        default="first",
+        description="A word's vector from those of its pieces: first, mean or max.",
+        json_schema_extra=_only("transformer"),
     )
     layers: Literal["last", "mix"] | Count = Field(
-        default="last", description="Layers used: last, mix (learned, of all), or a number (mean of so many last ones)."
+        default="last",
+        description="Layers used: last, mix (learned, of all), or a number (mean of so many last ones).",
+        json_schema_extra=_only("transformer"),
+    )
+    rows: Literal["data", "all"] | Count = Field(
+        default="data",
+        description="Vectors kept: data (of words of train and dev), all, or a number (these and so many first ones).",
+        json_schema_extra=_only("vectors"),
+    )
+    characters: CharacterConfig | None = Field(
+        default=CharacterConfig(),
+        description="A convolution over the letters of each word, for words without a vector; null: none.",
+        json_schema_extra=_only("vectors"),
+    )
+    unknown: Share = Field(
+        default=0.05,
+        description="Share of words that training takes for unknown, to learn what to make of these.",
+        json_schema_extra=_only("vectors"),
     )
     dropout: Share = Field(default=0.4, description="Share of a word vector's numbers dropped in training.")
     max_pieces: Annotated[int, Field(ge=16)] | None = Field(
@@ -70,6 +105,14 @@ class EncoderConfig(Section):
     lstm: LstmConfig | None = Field(
         default=LstmConfig(), description="A bidirectional LSTM over the word vectors; null: none."
     )
+
+    @model_validator(mode="after")
+    def _no_knobs_of_other_kinds(self) -> EncoderConfig:
+        for name, knob in type(self).model_fields.items():
+            kind = (knob.json_schema_extra or {}).get("only", self.kind)  # type: ignore[union-attr]
+            if kind != self.kind and getattr(self, name) != knob.default:
+                raise ValueError(f"{name} is only for kind: {kind}, but kind is {self.kind}: leave {name} out")
+        return self
 
 
 class GcnConfig(Section):

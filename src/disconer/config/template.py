@@ -46,7 +46,7 @@ def _section(section: Knob, values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _settings(section: Knob, values: Mapping[str, Any], indent: str) -> Iterator[str]:
-    for knob in section.parts:
+    for knob in section.parts_of(values.get("kind")):
         value = values[knob.name]
         if not knob.parts:
             yield _line(knob, indent + format_yaml({knob.name: value}).rstrip("\n"))

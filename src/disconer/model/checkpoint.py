@@ -17,7 +17,7 @@ from disconer.files import replace_file
 from disconer.model.build import build_network
 from disconer.model.card import Figures, model_card
 from disconer.model.encoding import build_encoding
-from disconer.model.hub import first_line, quiet
+from disconer.model.hub import first_line
 from disconer.model.model import Model
 from disconer.model.scores import UNSCALED, ScoreScale
 from disconer.models import CONFIG, WEIGHTS
@@ -83,10 +83,9 @@ def load_model(folder: Path) -> Model:
     description = _read_description(folder)
     labels = tuple(description["labels"])
     config = config_from_dict(description["config"], str(folder / CONFIG))
-    with quiet():
-        encoding = build_encoding(config.encoder, description["encoder"], folder)
-        network = build_network(config, labels, encoding.encoder)
-        _load_weights(network, folder / WEIGHTS)
+    encoding = build_encoding(config.encoder, description["encoder"], folder)
+    network = build_network(config, labels, encoding.encoder)
+    _load_weights(network, folder / WEIGHTS)
     network.eval()
     scale = _read_scale(description, folder / CONFIG)
     return Model(network, encoding.reader, config, labels, description["figures"], scale)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor, nn
 
 from disconer.model.batch import WordBatch
+from disconer.model.reader import Reader
 
 
 class WordEncoder(nn.Module, ABC):
@@ -34,3 +36,15 @@ class WordEncoder(nn.Module, ABC):
     @abstractmethod
     def description(self) -> dict[str, Any]:
         """JSON values from which, with the configuration, it can be built again; its weights are kept elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """An encoder and what reads for it.
+
+    notes: what there is to say about them, line by line.
+    """
+
+    encoder: WordEncoder
+    reader: Reader
+    notes: tuple[str, ...] = ()

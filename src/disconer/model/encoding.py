@@ -2,76 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from disconer.config import EncoderConfig
-from disconer.errors import DisconerError, Where
-from disconer.model.encoder import WordEncoder
-from disconer.model.encoders import TransformerWords
-from disconer.model.hub import first_line
-from disconer.model.pieces import PieceTokenizer
-from disconer.model.reader import Reader
-from disconer.model.resolve import load_encoder, without_pooler
-from disconer.models import CONFIG
+from disconer.model.encoder import Encoding
 
-TOKENIZER = "tokenizer.json"
+# Each kind is imported where it is asked for: a model of word vectors never loads transformers.
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
-    """An encoder and what reads for it."""
+def load_encoding(config: EncoderConfig, words: Callable[[], Iterable[str]] = tuple) -> Encoding:
+    """What was pretrained, for texts with these words."""
+    if config.kind == "vectors":
+        from disconer.model.vector_encoding import load_vector_encoding
 
-    encoder: WordEncoder
-    reader: Reader
+        return load_vector_encoding(config, words())
+    from disconer.model.transformer_encoding import load_transformer_encoding
 
-
-def load_encoding(config: EncoderConfig) -> Encoding:
-    """What was pretrained."""
-    transformer, tokenizer = load_encoder(config.name)
-    return Encoding(_transformer_words(config, transformer), PieceTokenizer(tokenizer))
+    return load_transformer_encoding(config)
 
 
 def build_encoding(config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
-    """What a model folder describes; the weights of the encoder are random."""
-    transformer = _build_transformer(description, folder)
-    return Encoding(_transformer_words(config, transformer), _load_tokenizer(folder))
+    """What a model folder describes; the weights of the encoder are still to be loaded."""
+    if config.kind == "vectors":
+        from disconer.model.vector_encoding import build_vector_encoding
 
+        return build_vector_encoding(config, description, folder)
+    from disconer.model.transformer_encoding import build_transformer_encoding
 
-def _transformer_words(config: EncoderConfig, transformer: torch.nn.Module) -> TransformerWords:
-    return TransformerWords(transformer=transformer, layers=config.layers, pooling=config.pooling)
-
-
-def _build_transformer(description: Mapping[str, Any], folder: Path) -> torch.nn.Module:
-    from transformers import AutoConfig, AutoModel
-
-    settings = {name: value for name, value in description.items() if name not in ("model_type", "auto_map")}
-    try:
-        config = AutoConfig.for_model(description["model_type"], **settings)
-        transformer = AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
-    except Exception as error:  # each kind of encoder checks its settings in its own way
-        raise DisconerError(
-            "The encoder of this model cannot be built from its description",
-            where=Where(str(folder / CONFIG)),
-            got=first_line(error),
-            fix="Copy the model again, or install the version of transformers that it was trained with.",
-        ) from error
-    return without_pooler(transformer)
-
-
-def _load_tokenizer(folder: Path) -> PieceTokenizer:
-    from transformers import PreTrainedTokenizerFast
-
-    try:
-        return PieceTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True))
-    except Exception as error:  # what the tokenizers library raises has no type of its own
-        raise DisconerError(
-            "The tokenizer of this model is missing or damaged",
-            where=Where(str(folder / TOKENIZER)),
-            got=first_line(error),
-            fix="Copy the model again, whole.",
-        ) from error
+    return build_transformer_encoding(config, description, folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from disconer.config import DataConfig
@@ -19,6 +20,11 @@ class TrainingData:
     dev: list[Document]
     test: list[Document] | None
     labels: tuple[str, ...]
+
+    def words(self) -> set[str]:
+        """The distinct words of what the model is made from."""
+        documents = (*self.train, *self.dev)
+        return {word for document in documents for word in _words(document)}
 
     @property
     def unseen_labels(self) -> tuple[str, ...]:
@@ -56,6 +62,10 @@ def _read_split(config: DataConfig, path: str) -> list[Document]:
     if not documents:
         raise DisconerError("There are no documents here", where=Where(path), fix="Check the path and the format.")
     return documents
+
+
+def _words(document: Document) -> Iterator[str]:
+    return (document.text[start:end] for sentence in document.sentences or () for start, end in sentence.tokens)
 
 
 def _labels(documents: list[Document]) -> set[str]:

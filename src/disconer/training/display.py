@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, SupportsFloat
 
@@ -43,7 +43,10 @@ class Display:
             )
 
     def account(self, account: Learnable) -> None:
-        for line in account.lines():
+        self.notes(account.lines())
+
+    def notes(self, lines: Iterable[str]) -> None:
+        for line in lines:
             self._say(f"note: {line}")
 
     @contextmanager

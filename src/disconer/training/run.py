@@ -57,7 +57,8 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
     if resume:
         check_record(folder, config, facts)
     torch.manual_seed(config.training.seed)
-    encoding = load_encoding(config.encoder)
+    encoding = load_encoding(config.encoder, data.words)
+    display.notes(encoding.notes)
     model = Model(build_network(config, data.labels, encoding.encoder), encoding.reader, config, data.labels)
     examples = _examples(model, data, display)
     if accelerator.is_main_process and not resume:

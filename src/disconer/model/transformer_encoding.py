@@ -1,0 +1,68 @@
+"""Encodings of transformers: from what was pretrained, and from a model folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from disconer.config import EncoderConfig
+from disconer.errors import DisconerError, Where
+from disconer.model.encoder import Encoding
+from disconer.model.encoders import TransformerWords
+from disconer.model.hub import first_line, quiet
+from disconer.model.pieces import PieceTokenizer
+from disconer.model.resolve import load_encoder, without_pooler
+from disconer.models import CONFIG
+
+TOKENIZER = "tokenizer.json"
+
+
+def load_transformer_encoding(config: EncoderConfig) -> Encoding:
+    """A pretrained transformer and its tokenizer."""
+    transformer, tokenizer = load_encoder(config.name)
+    return Encoding(_transformer_words(config, transformer), PieceTokenizer(tokenizer))
+
+
+def build_transformer_encoding(config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
+    """What a model folder describes; the weights are random."""
+    with quiet():
+        transformer = _build_transformer(description, folder)
+        return Encoding(_transformer_words(config, transformer), _load_tokenizer(folder))
+
+
+def _transformer_words(config: EncoderConfig, transformer: torch.nn.Module) -> TransformerWords:
+    return TransformerWords(transformer=transformer, layers=config.layers, pooling=config.pooling)
+
+
+def _build_transformer(description: Mapping[str, Any], folder: Path) -> torch.nn.Module:
+    from transformers import AutoConfig, AutoModel
+
+    settings = {name: value for name, value in description.items() if name not in ("model_type", "auto_map")}
+    try:
+        config = AutoConfig.for_model(description["model_type"], **settings)
+        transformer = AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
+    except Exception as error:  # each kind of encoder checks its settings in its own way
+        raise DisconerError(
+            "The encoder of this model cannot be built from its description",
+            where=Where(str(folder / CONFIG)),
+            got=first_line(error),
+            fix="Copy the model again, or install the version of transformers that it was trained with.",
+        ) from error
+    return without_pooler(transformer)
+
+
+def _load_tokenizer(folder: Path) -> PieceTokenizer:
+    from transformers import PreTrainedTokenizerFast
+
+    try:
+        return PieceTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True))
+    except Exception as error:  # what the tokenizers library raises has no type of its own
+        raise DisconerError(
+            "The tokenizer of this model is missing or damaged",
+            where=Where(str(folder / TOKENIZER)),
+            got=first_line(error),
+            fix="Copy the model again, whole.",
+        ) from error
