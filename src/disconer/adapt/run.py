@@ -51,7 +51,7 @@ def adapt(
     accelerator = build_accelerator(settings.precision)
     display = display or Display(quiet=not accelerator.is_main_process)
     folder = AdaptFolder(Path(out))
-    folder.open(resume=resume)
+    folder.check(resume=resume)
     accelerator.wait_for_everyone()  # before anything is written, so that all processes found the same
     if done := folder.result():
         display.note("this run is done already")

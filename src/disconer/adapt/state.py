@@ -67,8 +67,8 @@ class AdaptFolder:
         """Whether there is anything worth keeping here."""
         return self.can_resume or self._result.is_file() or has_cache(self.tokens)
 
-    def open(self, *, resume: bool) -> None:
-        """Make the folder, unless something stands there that must not be touched."""
+    def check(self, *, resume: bool) -> None:
+        """Stop before any work if something stands here that must not be touched."""
         where = Where(str(self.path))
         if self.path.exists() and not self.path.is_dir():
             raise DisconerError("A file stands where the encoder is to go", where=where, fix="Choose another folder.")
@@ -81,9 +81,10 @@ class AdaptFolder:
                 raise DisconerError(
                     "An adaptation is here already", where=where, fix="Add --resume, or choose another folder."
                 )
-        self.about.mkdir(parents=True, exist_ok=True)
 
     def write_facts(self, facts: Mapping[str, Any]) -> None:
+        """Make the folder: what is written first tells whose it is."""
+        self.about.mkdir(parents=True, exist_ok=True)
         replace_file(self.facts, json.dumps(facts, indent=2).encode())
 
     def check_facts(self, facts: Mapping[str, Any]) -> None:

@@ -1,0 +1,89 @@
+"""Runs that are broken off, and resumed; and several processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from adapt.test_run import metrics
+from adapt.tiny import quick
+from disconer import DisconerError
+from disconer.adapt import adapt
+from disconer.adapt.loop import Loop
+
+PATIENCE = 180  # seconds
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def break_off_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole_step, count = Loop._step, 0
+
+    def dying_step(self: Loop, tensors: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count == step:
+            raise Killed
+        return whole_step(self, tensors)
+
+    monkeypatch.setattr(Loop, "_step", dying_step)
+
+
+@pytest.mark.parametrize("dropout", [False, True])
+def test_a_broken_run_goes_on_to_the_same_result(
+    dropout: bool, encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = quick(steps=50, dropout=dropout, save_minutes=0)
+    unbroken = adapt(encoder, [texts], tmp_path / "unbroken", settings)
+    with monkeypatch.context() as context:
+        break_off_at(33, context)
+        with pytest.raises(Killed):
+            adapt(encoder, [texts], tmp_path / "broken", settings)
+    assert not (tmp_path / "broken" / "config.json").exists()
+    resumed = adapt(encoder, [texts], tmp_path / "broken", settings, resume=True)
+    assert metrics(resumed.folder) == metrics(unbroken.folder)
+    assert resumed.perplexity_after == unbroken.perplexity_after
+    weights, expected = (load_file(run.folder / "model.safetensors") for run in (resumed, unbroken))
+    torch.testing.assert_close(weights, expected, rtol=0, atol=0)
+    assert adapt(encoder, [texts], tmp_path / "broken", settings, resume=True) == resumed  # nothing left to do
+
+
+def test_other_settings_are_refused(encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as context:
+        break_off_at(25, context)
+        with pytest.raises(Killed):
+            adapt(encoder, [texts], tmp_path / "run", quick(save_minutes=0))
+    with pytest.raises(DisconerError, match=r"started with something else.*mask 0\.3, not 0\.15"):
+        adapt(encoder, [texts], tmp_path / "run", quick(save_minutes=0, mask=0.3), resume=True)
+    (tmp_path / "run" / "adaptation" / "state.pt").write_bytes(b"PK")
+    with pytest.raises(DisconerError, match="its state is damaged"):
+        adapt(encoder, [texts], tmp_path / "run", quick(save_minutes=0), resume=True)
+
+
+def test_two_processes_are_one(encoder: str, texts: Path, tmp_path: Path) -> None:
+    one = adapt(encoder, [texts], tmp_path / "one", quick(steps=30))
+    options = ["--steps=30", "--batch=8", "--length=32", "--rate=5e-3", "--held-out=0.2", "--at-once=4"]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
+    done = subprocess.run(
+        [*torchrun, "disconer", "adapt", encoder, str(texts), str(tmp_path / "two"), *options],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("the encoder is in") == 1  # one speaks for both
+    for record, expected in zip(metrics(tmp_path / "two"), metrics(one.folder), strict=True):
+        torch.testing.assert_close(record, expected, rtol=1e-4, atol=1e-6)
+    weights, expected_weights = (load_file(tmp_path / run / "model.safetensors") for run in ("two", "one"))
+    torch.testing.assert_close(weights, expected_weights, rtol=1e-3, atol=1e-4)
