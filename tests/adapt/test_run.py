@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors.torch import load_file
 from transformers import AutoModel
 
@@ -150,3 +151,9 @@ def test_sequences_longer_than_the_encoder_takes(encoder: str, texts: Path, tmp_
 def test_settings_that_cannot_be() -> None:
     with pytest.raises(DisconerError, match=r"steps 0, expected at least 1; mask 1\.5, expected between 0 and 1"):
         quick(steps=0, mask=1.5)
+
+
+def test_bf16(encoder: str, texts: Path, done: AdaptResult, tmp_path: Path) -> None:
+    result = adapt(encoder, [texts], tmp_path / "adapted", quick(precision="bf16"))
+    assert result.loss == pytest.approx(done.loss, rel=0.1)
+    assert load_file(result.folder / "model.safetensors")["bert.embeddings.LayerNorm.weight"].dtype == torch.float32

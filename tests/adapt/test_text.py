@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from adapt.tiny import WORDS, notes, tiny_tokenizer
 from disconer.adapt import texts as texts_module
 from disconer.adapt.cache import TokenCache, Tokens, build_cache, open_cache
-from disconer.adapt.plan import Plan, batch_sizes
+from disconer.adapt.fit import sizes_to_try
+from disconer.adapt.plan import Plan
 from disconer.adapt.sequences import Sequences
 from disconer.adapt.texts import iter_texts, split_collection
 from disconer.adapt.tokenize import PieceMaker, is_held_out
@@ -135,5 +136,5 @@ def test_steps_pass_over_all_text_again_and_again(n_sequences: int, at_once: int
 
 
 def test_sizes_to_try() -> None:
-    assert batch_sizes(512, 1) == [512, 256, 128, 64, 32, 16, 8, 4, 2, 1]
-    assert batch_sizes(24, 2) == [12, 6, 3, 1]
+    assert sizes_to_try(512) == [512, 256, 128, 64, 32, 16, 8, 4, 2, 1]
+    assert sizes_to_try(12) == [12, 6, 3, 1]

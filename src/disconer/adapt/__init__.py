@@ -1,7 +1,20 @@
 """Adaptation: an encoder goes on learning its language from somebody's own text, without annotations."""
 
+from typing import TYPE_CHECKING, Any
+
 from disconer.adapt.result import AdaptResult
-from disconer.adapt.run import adapt
 from disconer.adapt.settings import AdaptSettings
 
+if TYPE_CHECKING:
+    from disconer.adapt.run import adapt
+
 __all__ = ["AdaptResult", "AdaptSettings", "adapt"]
+
+
+def __getattr__(name: str) -> Any:
+    """`adapt` brings torch, so it is loaded when somebody asks for it."""
+    if name == "adapt":
+        from disconer.adapt.run import adapt
+
+        return adapt
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -31,7 +31,7 @@ class Display:
         self._drawn = 0.0
         self._lines = 0
         self._step_size = 0
-        self._start = (0, 0.0)  # step and time at which this process began
+        self._start = (0, 0.0, 0.0)  # step, share of the budget and time at which this process began
 
     def reading(self, n_pieces: int) -> None:
         """How far tokenising has come."""
@@ -57,7 +57,7 @@ class Display:
     @contextmanager
     def running(self, progress: Progress, *, step_size: int, done: float) -> Iterator[None]:
         """Around all steps. step_size: pieces of a step. done: the share of the budget that is spent already."""
-        self._step_size, self._start = step_size, (progress.step, time.monotonic())
+        self._step_size, self._start = step_size, (progress.step, done, time.monotonic())
         self._lines = int(LINES * done)
         if progress.step:
             self._say(f"resumed after step {progress.step:,}")
@@ -96,10 +96,12 @@ class Display:
         )
 
     def _line(self, progress: Progress, done: float) -> str:
-        step, started = self._start
-        speed = (progress.step - step) * self._step_size / max(1e-9, time.monotonic() - started)
+        step, done_before, started = self._start
+        seconds = max(1e-9, time.monotonic() - started)
+        speed = (progress.step - step) * self._step_size / seconds
+        left = duration(max(0.0, seconds * (1 - done) / max(1e-9, done - done_before)))
         loss = f"{progress.loss:.3f}" if progress.history else "–"
-        return f"{min(1.0, done):4.0%}  step {progress.step:>6,}  loss {loss}  {speed:>9,.0f} pieces/s"
+        return f"{min(1.0, done):4.0%}  step {progress.step:>7,}  loss {loss}  {speed:>9,.0f} pieces/s  {left:>7} left"
 
     def _say(self, line: str) -> None:
         if self.quiet:

@@ -7,7 +7,6 @@ from accelerate import Accelerator
 from torch import nn
 
 from disconer.adapt.masking import Masker
-from disconer.adapt.plan import batch_sizes
 from disconer.adapt.settings import AdaptSettings
 from disconer.errors import DisconerError
 
@@ -27,14 +26,22 @@ def sequences_at_once(
             f"A step of {settings.batch} sequences does not divide among {n_processes} processes",
             fix=f"Choose a batch that is a multiple of {n_processes}.",
         )
-    sizes = batch_sizes(settings.batch, n_processes)
+    share = settings.batch // n_processes
     if settings.at_once is not None or accelerator.device.type != "cuda":
-        limit = settings.at_once or ON_CPU
-        share = settings.batch // n_processes
-        return max(size for size in range(1, min(limit, share) + 1) if share % size == 0)
+        limit = min(share, settings.at_once or ON_CPU)
+        return max(size for size in range(1, limit + 1) if share % size == 0)
+    sizes = sizes_to_try(share)
     fitting = next((size for size in sizes if _fits(size, settings.length, network, masker, accelerator, mark)), 1)
-    agreed = accelerator.gather(torch.tensor([fitting], device=accelerator.device)).min()
-    return int(agreed)
+    return int(accelerator.gather(torch.tensor([fitting], device=accelerator.device)).min())
+
+
+def sizes_to_try(share: int) -> list[int]:
+    """Divisors of a process's share of a step, from all of it to one, each at most half of the one before."""
+    sizes = [share]
+    for size in range(share // 2, 0, -1):
+        if share % size == 0 and size <= sizes[-1] / 2:
+            sizes.append(size)
+    return sizes
 
 
 def _fits(size: int, length: int, network: nn.Module, masker: Masker, accelerator: Accelerator, mark: int) -> bool:

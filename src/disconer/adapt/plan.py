@@ -63,14 +63,3 @@ class Plan:
             self._epoch = epoch
             self._order = np.random.default_rng((self._seed, epoch)).permutation(self._n_sequences)
         return self._order
-
-
-def batch_sizes(batch: int, n_processes: int) -> list[int]:
-    """How many sequences a process may take at once, from all of its share of a step to one, about half each time."""
-    share = batch // n_processes
-    divisors = [size for size in range(share, 0, -1) if share % size == 0]
-    sizes = divisors[:1]
-    for size in divisors:
-        if size <= sizes[-1] / 2:
-            sizes.append(size)
-    return sizes

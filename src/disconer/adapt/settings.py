@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from disconer.errors import DisconerError
 
@@ -62,7 +62,7 @@ class AdaptSettings:
             ("weight_decay", self.weight_decay, self.weight_decay >= 0, "at least 0"),
             ("mask", self.mask, 0 < self.mask < 1, "between 0 and 1"),
             ("held_out", self.held_out, 0 <= self.held_out < 1, "from 0 to less than 1"),
-            ("precision", self.precision, self.precision in ("auto", "fp32", "bf16", "fp16"), "auto, fp32, bf16, fp16"),
+            ("precision", self.precision, self.precision in get_args(Precision), ", ".join(get_args(Precision))),
             ("seed", self.seed, self.seed >= 0, "at least 0"),
         )
         wrong = [f"{name} {value}, expected {expected}" for name, value, is_right, expected in bounds if not is_right]

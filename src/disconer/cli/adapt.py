@@ -6,17 +6,18 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from disconer.adapt.result import AdaptResult
+from disconer.adapt.settings import AdaptSettings, Precision
 from disconer.cli.console import report
 from disconer.cli.train import INTERRUPTED
 from disconer.errors import DisconerError
 from disconer.ledger import Ledger
 
-if TYPE_CHECKING:
-    from disconer.adapt import AdaptResult, AdaptSettings  # loaded when the verb runs: it brings torch
+USUAL = AdaptSettings()
 
 
 def adapt_cli(
@@ -29,9 +30,9 @@ def adapt_cli(
     steps: Annotated[int | None, typer.Option("--steps", help="Steps of the optimizer.")] = None,
     epochs: Annotated[
         float, typer.Option("--epochs", help="Passes over the text, without --minutes and --steps.")
-    ] = 3.0,
-    length: Annotated[int, typer.Option("--length", help="Pieces of a sequence.")] = 128,
-    batch: Annotated[int, typer.Option("--batch", help="Sequences of a step, over all processes.")] = 512,
+    ] = USUAL.epochs,
+    length: Annotated[int, typer.Option("--length", help="Pieces of a sequence.")] = USUAL.length,
+    batch: Annotated[int, typer.Option("--batch", help="Sequences of a step, over all processes.")] = USUAL.batch,
     at_once: Annotated[
         int | None, typer.Option("--at-once", help="Sequences that one device takes at once; as many as fit.")
     ] = None,
@@ -39,21 +40,21 @@ def adapt_cli(
         float | None,
         typer.Option("--rate", help="Highest learning rate; 5e-4 for encoders up to 512 units wide, else 1e-4."),
     ] = None,
-    warmup: Annotated[float, typer.Option("--warmup", help="Share of the run in which the rate rises.")] = 0.05,
-    weight_decay: Annotated[float, typer.Option("--weight-decay", help="Pull of weights to zero.")] = 0.01,
-    mask: Annotated[float, typer.Option("--mask", help="Share of pieces to be guessed.")] = 0.15,
+    warmup: Annotated[float, typer.Option("--warmup", help="Share of the run in which the rate rises.")] = USUAL.warmup,
+    weight_decay: Annotated[float, typer.Option("--weight-decay", help="Pull on weights.")] = USUAL.weight_decay,
+    mask: Annotated[float, typer.Option("--mask", help="Share of pieces to be guessed.")] = USUAL.mask,
     whole_words: Annotated[
         bool, typer.Option("--whole-words", help="Mask all pieces of a word, or none of them.")
     ] = False,
     dropout: Annotated[bool, typer.Option("--dropout", help="Keep the encoder's dropout on.")] = False,
     held_out: Annotated[
         float, typer.Option("--held-out", help="Share of documents to measure perplexity on, not to learn from.")
-    ] = 0.01,
+    ] = USUAL.held_out,
     precision: Annotated[
-        Literal["auto", "fp32", "bf16", "fp16"],
+        Precision,
         typer.Option("--precision", help="Number format; auto takes bf16 where the hardware has it."),
-    ] = "auto",
-    seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 1,
+    ] = USUAL.precision,
+    seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = USUAL.seed,
     from_format: Annotated[str | None, typer.Option("--from", help="Format of TEXT; recognised if not given.")] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
     tokens: Annotated[
@@ -74,8 +75,6 @@ def adapt_cli(
     first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun starts, one speaks for all
     ledger = Ledger(skip_bad=skip_bad)
     try:
-        from disconer.adapt.settings import AdaptSettings
-
         settings = AdaptSettings(
             steps=steps,
             minutes=minutes,
