@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from disconer import __version__
+from disconer.cli.adapt import adapt_cli
 from disconer.cli.check import check_cli
 from disconer.cli.convert import convert_cli
 from disconer.cli.demo import demo_cli
@@ -38,6 +39,7 @@ app.command("init")(init_cli)
 app.command("prepare", cls=PrepareCommand)(prepare_cli)
 app.command("stats")(stats_cli)
 app.command("check")(check_cli)
+app.command("adapt")(adapt_cli)
 app.command("train")(train_cli)
 app.command("evaluate")(evaluate_cli)
 app.command("predict")(predict_cli)
