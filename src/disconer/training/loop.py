@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from accelerate import Accelerator
 
+from disconer.ahead import made_ahead
 from disconer.errors import DisconerError
 from disconer.evaluate import Evaluation
 from disconer.model.arrays import word_arrays
@@ -18,7 +19,6 @@ from disconer.model.batch import WordBatch
 from disconer.model.model import Model
 from disconer.recognizer import Recognizer
 from disconer.text.syntax.spec import NONE
-from disconer.ahead import made_ahead
 from disconer.training.display import Display
 from disconer.training.examples import Example
 from disconer.training.measure import measure
@@ -77,7 +77,7 @@ class Loop:
 
     def _epoch(self, epoch: int) -> None:
         started = time.perf_counter()
-        loss = self._train(epoch)
+        loss = self.train_epoch(epoch)
         trained = time.perf_counter()
         self.display.measuring(epoch)
         recognizer = Recognizer(self.model, device=self.accelerator.device, parser=NONE)
@@ -94,7 +94,7 @@ class Loop:
                 self.folder.save_best(self.model)
             self.folder.save_last(self.model, self.progress, self.parts)
 
-    def _train(self, epoch: int) -> float:
+    def train_epoch(self, epoch: int) -> float:
         """One pass over the data; gives the mean loss an example."""
         self.network.train()
         steps = self.plan.steps(epoch)

@@ -1,0 +1,56 @@
+"""The bare encoder: what a model is measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+
+import torch
+from torch import Tensor, nn
+
+from disconer.model.arrays import WordArrays, word_arrays
+from disconer.model.batch import WordBatch
+from disconer.model.encoders import TransformerWords
+from disconer.model.model import Model
+from disconer.model.reader import Reader
+from disconer.model.runtime import Precision
+from disconer.model.windows import Window
+
+BATCH = 32  # sentences
+
+
+class BareEncoder:
+    """A copy of a model's encoder that does nothing but its forward pass.
+
+    Of a transformer that is the transformer itself, from ids and mask to its last layer; pieces are not even pooled.
+    """
+
+    def __init__(self, model: Model, device: torch.device, precision: Precision = "fp32") -> None:
+        encoder = deepcopy(model.network.words.encoder)
+        self._is_transformer = isinstance(encoder, TransformerWords)
+        self.module: nn.Module = encoder.transformer if isinstance(encoder, TransformerWords) else encoder
+        self.module.to(device, torch.bfloat16 if precision == "bf16" else torch.float32).eval()
+        self.device = device
+
+    def forward(self, batch: WordBatch) -> Tensor:
+        """The vectors of a batch."""
+        if not self._is_transformer:
+            words: Tensor = self.module(batch)
+            return words
+        pieces: Tensor = self.module(input_ids=batch.piece_ids, attention_mask=batch.piece_mask).last_hidden_state
+        return pieces
+
+    @torch.inference_mode()
+    def run(self, batches: Iterable[WordBatch]) -> None:
+        for batch in batches:
+            self.forward(batch)
+
+    def load(self, arrays: Iterable[WordArrays]) -> list[WordBatch]:
+        """Batches where the encoder is, so that running it includes neither collation nor copies."""
+        return [WordBatch.from_arrays(batch, self.device) for batch in arrays]
+
+
+def sorted_batches(windows: Sequence[Window], reader: Reader, size: int = BATCH) -> list[WordArrays]:
+    """Batches of so many windows, those of like length together."""
+    ordered = sorted(windows, key=lambda window: len(window.pieces.ids))
+    return [word_arrays(ordered[first : first + size], reader) for first in range(0, len(ordered), size)]

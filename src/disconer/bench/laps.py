@@ -1,0 +1,108 @@
+"""The clock between the stages of a recogniser, and what looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from torch import nn
+
+from disconer.bench.timing import Clock
+from disconer.model.arrays import WordArrays
+from disconer.model.found import Found
+from disconer.model.network import AnyNetwork
+from disconer.model.reader import Pieces, Reader
+from disconer.model.runtime import Runtime
+from disconer.types import Sentence
+
+SPLIT, WORDS, PARSE, PIECES, COLLATE = "split", "words", "parse", "pieces", "collate"
+ENCODE, LSTM, GCN, SPANS, PAIRS, DECODE, ASSEMBLE = "encode", "BiLSTM", "GCN", "spans", "pairs", "decode", "assemble"
+NETWORK = "network and decode"  # where a runtime does not let us look inside
+STAGES = (SPLIT, WORDS, PARSE, PIECES, COLLATE, ENCODE, LSTM, GCN, SPANS, PAIRS, DECODE, NETWORK, ASSEMBLE)
+
+
+class Laps:
+    """Time by stage: `passed(stage)` gives the stage all the time since the last call.
+
+    That is enough where nothing runs beside anything else, which `stages.Staged` sees to.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.rounds: list[dict[str, float]] = []
+
+    def begin(self) -> None:
+        self.rounds.append({})
+        self._last = self._clock()
+
+    def passed(self, stage: str) -> None:
+        now = self._clock()
+        self.rounds[-1][stage] = self.rounds[-1].get(stage, 0.0) + now - self._last
+        self._last = now
+
+    def medians(self, repeats: int) -> dict[str, float]:
+        """Of each stage, its time in the middle of the last so many rounds; stages that never ran are left out."""
+        counted = self.rounds[-repeats:]
+        of_stages = {stage: median(one.get(stage, 0.0) for one in counted) for stage in STAGES}
+        return {stage: seconds for stage, seconds in of_stages.items() if seconds}
+
+
+class TimedReader:
+    """See `Reader`."""
+
+    def __init__(self, reader: Reader, laps: Laps) -> None:
+        self.prefix, self.suffix, self.padding = reader.prefix, reader.suffix, reader.padding
+        self._reader, self._laps = reader, laps
+
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
+        self._laps.passed(COLLATE)
+        pieces = self._reader(text, sentences)
+        self._laps.passed(PIECES)
+        return pieces
+
+    def save(self, folder: Path) -> None:
+        self._reader.save(folder)
+
+
+class TimedRuntime:
+    """Gives a runtime one batch at a time, so that nothing goes on ahead. See `Runtime`."""
+
+    def __init__(self, runtime: Runtime, laps: Laps, last_stage: str) -> None:
+        self.device, self.batch_pieces, self.batch_spans = runtime.device, runtime.batch_pieces, runtime.batch_spans
+        self._runtime, self._laps, self._last_stage = runtime, laps, last_stage
+
+    def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
+        for arrays in batches:
+            self._laps.passed(COLLATE)
+            found = list(self._runtime.find([arrays]))
+            self._laps.passed(self._last_stage)
+            yield from found
+
+
+def watch_network(network: AnyNetwork, laps: Laps) -> None:
+    """Note the time around the parts of a network."""
+    words, head = network.words, network.head
+    _before(words, laps, COLLATE)
+    for part, stage in ((words.encoder, ENCODE), (words.lstm, LSTM), (words.gcn, GCN)):
+        _after(part, laps, stage)
+    _after(getattr(head, "fragments", None), laps, SPANS)
+    _before(getattr(head, "relations", None), laps, DECODE)
+    _after(getattr(head, "relations", None), laps, PAIRS)
+
+
+def _before(module: nn.Module | None, laps: Laps, stage: str) -> None:
+    def note(*_: Any) -> None:
+        laps.passed(stage)
+
+    if module is not None:
+        module.register_forward_pre_hook(note)
+
+
+def _after(module: nn.Module | None, laps: Laps, stage: str) -> None:
+    def note(*_: Any) -> None:
+        laps.passed(stage)
+
+    if module is not None:
+        module.register_forward_hook(note)

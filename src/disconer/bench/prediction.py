@@ -1,0 +1,126 @@
+"""Prediction against the bare encoder: many sentences at once, and one text at a time."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from disconer.bench.bare import BareEncoder, sorted_batches
+from disconer.bench.sample import Sample
+from disconer.bench.timing import Clock, Job, Jobs, Ratio, Timing, in_turns
+from disconer.bench.watched import batches_of
+from disconer.model.arrays import word_arrays
+from disconer.model.examples import Windower
+from disconer.recognizer import Recognizer
+from disconer.types import Document
+
+SINGLE_SENTENCES = 100  # of a sample, for the time of one by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Seconds for a whole sample.
+
+    end_to_end: from text to entities.
+    encoder: the bare encoder on batches of 32 sentences, sorted by length.
+    encoder_own_batches: the bare encoder on the batches that the recogniser makes.
+    """
+
+    n_sentences: int
+    n_entities: int
+    end_to_end: Timing
+    encoder: Timing
+    encoder_own_batches: Timing
+
+    def per_second(self, timing: Timing) -> float:
+        return self.n_sentences / timing.median
+
+    @property
+    def ratio(self) -> Ratio:
+        """End to end speed as a share of the bare encoder's."""
+        return Ratio.of(self.encoder, self.end_to_end)
+
+    @property
+    def ratio_own_batches(self) -> Ratio:
+        return Ratio.of(self.encoder_own_batches, self.end_to_end)
+
+    def to_dict(self) -> dict[str, object]:
+        timings = {
+            name: timing.to_dict() | {"sentences_per_second": self.per_second(timing)}
+            for name, timing in (
+                ("end_to_end", self.end_to_end),
+                ("encoder", self.encoder),
+                ("encoder_own_batches", self.encoder_own_batches),
+            )
+        }
+        ratios = {"ratio": asdict(self.ratio), "ratio_own_batches": asdict(self.ratio_own_batches)}
+        return {"sentences": self.n_sentences, "entities": self.n_entities, **timings, **ratios}
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Seconds for sentences that come one at a time, all of them together."""
+
+    n_sentences: int
+    end_to_end: Timing
+    encoder: Timing
+
+    def milliseconds(self, timing: Timing) -> float:
+        """The mean for a sentence, in the round in the middle."""
+        return 1000 * timing.median / self.n_sentences
+
+    @property
+    def ratio(self) -> Ratio:
+        return Ratio.of(self.encoder, self.end_to_end)
+
+    def to_dict(self) -> dict[str, object]:
+        timings = {
+            name: timing.to_dict() | {"milliseconds": self.milliseconds(timing)}
+            for name, timing in (("end_to_end", self.end_to_end), ("encoder", self.encoder))
+        }
+        return {"sentences": self.n_sentences, **timings, "ratio": asdict(self.ratio)}
+
+
+def predict(recognizer: Recognizer, sample: Sample) -> int:
+    """Find all entities of a sample, as users do; gives how many there are."""
+    if sample.given:
+        found = recognizer.annotate(sample.documents)
+    else:
+        found = recognizer.pipe([document.text for document in sample.documents])
+    return sum(len(document.entities) for document in found)
+
+
+def measure_throughput(
+    recognizer: Recognizer, encoder: BareEncoder, sample: Sample, *, repeats: int, clock: Clock
+) -> Throughput:
+    """A whole sample at once."""
+    model = recognizer.model
+    by_length = encoder.load(sorted_batches(sample.windows, model.reader))
+    own = encoder.load(batches_of(model, sample.segmented, recognizer.device))
+    jobs: Jobs = {
+        "end_to_end": [partial(predict, recognizer, sample)],
+        "encoder": [partial(encoder.run, by_length)],
+        "encoder_own_batches": [partial(encoder.run, own)],
+    }
+    n_entities = predict(recognizer, sample)
+    return Throughput(sample.n_sentences, n_entities, **in_turns(jobs, repeats=repeats, clock=clock))
+
+
+def measure_latency(
+    recognizer: Recognizer, encoder: BareEncoder, windower: Windower, sample: Sample, *, repeats: int, clock: Clock
+) -> Latency:
+    """Sentence by sentence, the recogniser and the bare encoder in turns."""
+    sentences = sample.single_sentences(SINGLE_SENTENCES)
+    batches = []
+    for document in sentences:
+        windows = [window for found in windower.windows(windower.segment(document)) for window in found]
+        batches.append(encoder.load([word_arrays(windows, recognizer.model.reader)]))
+    predictions: list[Job] = [partial(recognizer, document.text) for document in sentences]
+    if sample.given:
+        predictions = [partial(_annotate_one, recognizer, document) for document in sentences]
+    jobs: Jobs = {"end_to_end": predictions, "encoder": [partial(encoder.run, batch) for batch in batches]}
+    return Latency(len(sentences), **in_turns(jobs, repeats=repeats, clock=clock))
+
+
+def _annotate_one(recognizer: Recognizer, document: Document) -> Document:
+    return next(recognizer.annotate([document]))
