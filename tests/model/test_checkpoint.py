@@ -13,6 +13,7 @@ import torch
 from disconer import DisconerError, Document
 from disconer.evaluate import evaluate
 from disconer.model import checkpoint, pieces
+from disconer.model import description as model_description
 from disconer.model.build import build_network
 from disconer.model.checkpoint import FORMAT_VERSION, load_model, record_figures, save_model
 from disconer.model.model import Model
@@ -132,7 +133,7 @@ def test_killed_while_saving_over_an_older_model(folder: Path, moment: int, monk
         original(path, data)
 
     original: Callable[[Path, bytes], None] = checkpoint.replace_file
-    for module in (checkpoint, pieces):
+    for module in (checkpoint, model_description, pieces):
         monkeypatch.setattr(module, "replace_file", replace_file)
     try:
         save_model(lively(toy_model(), seed=7), folder)

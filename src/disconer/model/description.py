@@ -1,0 +1,108 @@
+"""What config.json and the card of a model folder say. No torch here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from disconer import __version__
+from disconer.config import config_from_dict
+from disconer.errors import DisconerError, Where
+from disconer.files import replace_file
+from disconer.model.card import model_card
+from disconer.model.hub import first_line
+from disconer.model.scores import UNSCALED, ScoreScale
+from disconer.models import CONFIG, WEIGHTS
+
+FORMAT_VERSION = 1  # of the folder's layout; raised when older code could not read it
+CARD = "README.md"
+# What config.json holds.
+PARTS = {"disconer": str, "labels": list, "figures": dict, "scores": dict, "config": dict, "encoder": dict}
+
+
+def write_description(folder: Path, description: Mapping[str, Any]) -> None:
+    """Write config.json and the card."""
+    card = model_card(
+        labels=description["labels"],
+        config=config_from_dict(description["config"]),
+        version=description["disconer"],
+        figures=description["figures"],
+    )
+    replace_file(folder / CARD, card.encode())
+    replace_file(folder / CONFIG, json.dumps(description, indent=2, ensure_ascii=False).encode())
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """What config.json says, checked."""
+    path = folder / CONFIG
+    where = Where(str(path))
+    try:
+        description = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise DisconerError(
+            "There is no model here",
+            where=Where(str(folder)),
+            expected=f"a folder with {CONFIG} and {WEIGHTS}",
+            fix="Give the folder that `disconer train` wrote.",
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise DisconerError(
+            "The configuration of this model is damaged",
+            where=where,
+            got=first_line(error),
+            fix="Copy the model again.",
+        ) from error
+    if not isinstance(description, dict) or "format" not in description:
+        raise _foreign(description, where)
+    version = description["format"]
+    if version != FORMAT_VERSION:
+        raise DisconerError(
+            "This model was written by another version of disconer",
+            where=where,
+            got=f"format {version} of disconer {description.get('disconer')}",
+            expected=f"format {FORMAT_VERSION}, which disconer {__version__} reads",
+            fix="Install the version that wrote it, or train the model again.",
+        )
+    description = {"figures": {}, "scores": asdict(UNSCALED)} | description
+    _check_parts(description, where)
+    return description
+
+
+def read_scale(description: Mapping[str, Any], folder: Path) -> ScoreScale:
+    """The scale of its scores."""
+    try:
+        return ScoreScale(**{name: float(value) for name, value in description["scores"].items()})
+    except (TypeError, ValueError) as error:
+        raise damaged("scores", Where(str(folder / CONFIG))) from error
+
+
+def _foreign(description: object, where: Where) -> DisconerError:
+    kind = description.get("model_type") if isinstance(description, dict) else None
+    if kind is None:
+        return DisconerError("This is not the configuration of a disconer model", where=where, fix="Check the path.")
+    return DisconerError(
+        f"This is a plain Hugging Face model ({kind}), not a disconer model",
+        where=where,
+        fix="Train one on top of it: name this folder as encoder.name in the configuration of `disconer train`.",
+    )
+
+
+def _check_parts(description: Mapping[str, Any], where: Where) -> None:
+    """What was written must be there, each part of its type."""
+    wrong = [name for name, kind in PARTS.items() if not isinstance(description.get(name), kind)]
+    labels = description.get("labels")
+    if not labels or "labels" in wrong or not all(isinstance(label, str) and label for label in labels):
+        wrong.append("labels")
+    if wrong:
+        raise damaged(wrong[0], where)
+
+
+def damaged(part: str, where: Where) -> DisconerError:
+    return DisconerError(
+        f"The configuration of this model is damaged: {part!r} is missing or not what disconer writes",
+        where=where,
+        fix="Copy the model again.",
+    )
