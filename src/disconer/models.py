@@ -12,11 +12,11 @@ from disconer.errors import DisconerError, Where
 if TYPE_CHECKING:
     from disconer.model.runtime import AnyModel
 
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
+CONFIG, WEIGHTS, ONNX_GRAPH = "config.json", "model.safetensors", "spans.onnx"
 RUN_FOLDERS = ("best", "last")  # where a training run keeps its models
 MODEL_VARIABLE = "DISCONER_MODEL"
 DEMO = Path("models", "demo")
-_MODEL_FILES = [CONFIG, WEIGHTS, "tokenizer*", "words.json", "README.md"]
+_MODEL_FILES = [CONFIG, WEIGHTS, "*.onnx", "tokenizer*", "words.json", "README.md"]
 
 
 def user_folder() -> Path:
@@ -60,6 +60,10 @@ def find_model(name_or_path: str | os.PathLike[str]) -> Path:
 
 def load(folder: Path) -> AnyModel:
     """The model in a folder."""
+    if (folder / ONNX_GRAPH).is_file():
+        from disconer.onnx.model import load_onnx_model
+
+        return load_onnx_model(folder)
     from disconer.model.checkpoint import load_model
 
     return load_model(folder)
@@ -67,7 +71,7 @@ def load(folder: Path) -> AnyModel:
 
 def _model_within(folder: Path) -> Path | None:
     for candidate in (folder, *(folder / name for name in RUN_FOLDERS)):
-        if (candidate / WEIGHTS).is_file():
+        if any((candidate / name).is_file() for name in (WEIGHTS, ONNX_GRAPH)):
             return candidate
     return None
 

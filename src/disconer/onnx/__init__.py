@@ -1,0 +1,1 @@
+"""Models for ONNX Runtime: exporting them (with torch) and running them (without)."""

@@ -1,0 +1,162 @@
+"""From a model in torch to one for ONNX Runtime."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from disconer import __version__
+from disconer.errors import DisconerError
+from disconer.model.description import FORMAT_VERSION, write_description
+from disconer.model.encoder import WordEncoder
+from disconer.model.hub import first_line
+from disconer.model.model import Model
+from disconer.model.span_head import SpanHead
+from disconer.onnx.files import PAIRS, RUNTIME, SPANS, RuntimeDescription
+from disconer.onnx.graphs import (
+    PAIR_INPUTS,
+    PAIR_OUTPUTS,
+    SPAN_INPUTS,
+    SPAN_OUTPUTS,
+    Axes,
+    PairGraph,
+    SpanGraph,
+    example_pairs,
+    example_spans,
+)
+from disconer.onnx.lstm import OPSET
+from disconer.onnx.quantize import quantize
+
+ENCODERS = ("transformer", "vectors")  # kinds of encoders whose readers work without torch
+
+
+def export_model(model: Model, folder: Path, *, int8: bool = False) -> None:
+    """Write a folder that `Recognizer.from_pretrained` reads, and that runs without torch.
+
+    int8: weights of 8 bits: smaller, faster, slightly less exact.
+    """
+    network, head = model.network.eval(), model.network.head
+    if not isinstance(head, SpanHead) or model.config.encoder.kind not in ENCODERS:
+        raise DisconerError(
+            "A model of this kind cannot be exported",
+            got=f"an encoder of kind {model.config.encoder.kind}, a head of kind {model.config.head.kind}",
+            expected=f"an encoder of kind {' or '.join(ENCODERS)}, and a head of kind span",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    model.reader.save(folder)
+    _write_description(model, folder, int8=int8)
+    with _plain_attention(network.words.encoder):
+        spans = _trace(SpanGraph(network, head), example_spans(_piece_shape(model)), SPAN_INPUTS, SPAN_OUTPUTS)
+    _write_graph(spans, folder / SPANS, int8=int8)
+    if head.relations is not None:
+        word_size = head.fragments.parts[0]
+        pairs = _trace(PairGraph(head), example_pairs(word_size), PAIR_INPUTS, PAIR_OUTPUTS)
+        _write_graph(pairs, folder / PAIRS, int8=False)
+
+
+def _write_description(model: Model, folder: Path, *, int8: bool) -> None:
+    runtime = RuntimeDescription(int8=int8, max_pieces=model.max_pieces, padding=model.reader.padding)
+    write_description(
+        folder,
+        {
+            "disconer": __version__,
+            "format": FORMAT_VERSION,
+            "labels": list(model.labels),
+            "figures": dict(model.figures),
+            "scores": asdict(model.scale),
+            "config": model.config.to_dict(),
+            "encoder": model.network.words.encoder.description(),
+            RUNTIME: asdict(runtime),
+        },
+    )
+
+
+def _piece_shape(model: Model) -> tuple[int, ...]:
+    """Of one piece: () for a number, (C,) for a row of them."""
+    return model.reader.prefix.shape[1:]
+
+
+@contextmanager
+def _plain_attention(encoder: WordEncoder) -> Iterator[None]:
+    """Have a transformer compute attention step by step: ONNX Runtime makes one step of it again, in its own way."""
+    transformer = getattr(encoder, "transformer", None)
+    if transformer is None:
+        yield
+        return
+    chosen = transformer.config._attn_implementation
+    transformer.set_attn_implementation("eager")
+    try:
+        yield
+    finally:
+        transformer.set_attn_implementation(chosen)
+
+
+def _trace(module: nn.Module, example: tuple[Tensor, ...], inputs: Mapping[str, Axes], outputs: Sequence[str]) -> Any:
+    """The graph of a module as an ONNX model."""
+    try:
+        with _quiet(), torch.no_grad():
+            program = torch.onnx.export(
+                module.eval(),
+                example,
+                dynamo=True,
+                dynamic_shapes=dict(inputs),
+                input_names=list(inputs),
+                output_names=list(outputs),
+                opset_version=OPSET,
+                verbose=False,
+            )
+    except ImportError as error:
+        raise DisconerError(
+            "Exporting needs packages that are not installed",
+            got=first_line(error),
+            fix="Install them: pip install 'disconer[export]'.",
+        ) from error
+    except Exception as error:  # each encoder may fail in its own way
+        raise DisconerError(
+            "This network cannot be exported",
+            got=first_line(error),
+            fix="Choose another encoder: those of BERT's family can be exported.",
+        ) from error
+    assert program is not None
+    return program.model_proto
+
+
+def _write_graph(graph: Any, path: Path, *, int8: bool) -> None:
+    import onnx
+
+    if int8:
+        quantize(graph, path)
+        graph = onnx.load(path)
+    _forget_origins(graph)
+    onnx.save(graph, path)
+
+
+def _forget_origins(graph: Any) -> None:
+    """Take out where in whose code each operator comes from: as much as a small network, and paths of this machine."""
+    del graph.metadata_props[:]
+    del graph.graph.metadata_props[:]
+    for item in (*graph.graph.node, *graph.graph.initializer, *graph.graph.input, *graph.graph.value_info):
+        del item.metadata_props[:]
+        item.ClearField("doc_string")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the exporter's remarks about itself."""
+    noisy = logging.getLogger("torch.onnx")
+    level = noisy.level
+    noisy.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        noisy.setLevel(level)
