@@ -18,6 +18,10 @@ def load_encoding(config: EncoderConfig, words: Callable[[], Iterable[str]] = tu
         from disconer.model.vector_encoding import load_vector_encoding
 
         return load_vector_encoding(config, words())
+    if config.kind == "elmo":
+        from disconer.model.elmo_encoding import load_elmo_encoding
+
+        return load_elmo_encoding(config)
     from disconer.model.transformer_encoding import load_transformer_encoding
 
     return load_transformer_encoding(config)
@@ -29,6 +33,10 @@ def build_encoding(config: EncoderConfig, description: Mapping[str, Any], folder
         from disconer.model.vector_encoding import build_vector_encoding
 
         return build_vector_encoding(config, description, folder)
+    if config.kind == "elmo":
+        from disconer.model.elmo_encoding import build_elmo_encoding
+
+        return build_elmo_encoding(description, folder)
     from disconer.model.transformer_encoding import build_transformer_encoding
 
     return build_transformer_encoding(config, description, folder)
