@@ -16,7 +16,9 @@ from adapt.test_run import metrics
 from adapt.tiny import quick
 from disconer import DisconerError
 from disconer.adapt import adapt
+from disconer.adapt.adaptation import Adaptation
 from disconer.adapt.loop import Loop
+from disconer.model.resolve import load_encoder
 
 PATIENCE = 180  # seconds
 
@@ -87,3 +89,25 @@ def test_two_processes_are_one(encoder: str, texts: Path, tmp_path: Path) -> Non
         torch.testing.assert_close(record, expected, rtol=1e-4, atol=1e-6)
     weights, expected_weights = (load_file(tmp_path / run / "model.safetensors") for run in ("two", "one"))
     torch.testing.assert_close(weights, expected_weights, rtol=1e-3, atol=1e-4)
+
+
+def test_the_encoder_is_saved_before_it_is_measured(
+    encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure, count = Adaptation._perplexity, 0
+
+    def dying_measure(self: Adaptation, progress: Any) -> float | None:
+        nonlocal count
+        count += 1
+        if count == 2:
+            raise Killed
+        return measure(self, progress)
+
+    monkeypatch.setattr(Adaptation, "_perplexity", dying_measure)
+    with pytest.raises(Killed):
+        adapt(encoder, [texts], tmp_path / "adapted", quick(steps=20, save_minutes=0))
+    load_encoder(str(tmp_path / "adapted"))
+    assert "| perplexity of text held out, after | not measured |" in (tmp_path / "adapted" / "README.md").read_text()
+    monkeypatch.undo()
+    result = adapt(encoder, [texts], tmp_path / "adapted", quick(steps=20, save_minutes=0), resume=True)
+    assert (result.steps, result.perplexity_after is None) == (20, False)

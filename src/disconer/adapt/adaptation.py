@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from accelerate import Accelerator
 
@@ -156,9 +156,23 @@ class Adaptation:
             loop.run(progress)
 
     def _finish(self, progress: Progress) -> AdaptResult:
+        """Save, then measure: should there be no time for that any more, the encoder is there."""
+        result = self._result(progress)
+        if self.accelerator.is_main_process:
+            save_encoder(self.model, self.tokenizer, self.folder.path)
+            self._describe(progress, result)
         after = self._perplexity(progress)
+        result = replace(result, perplexity_after=after, seconds=round(self.clock.elapsed(), 1))
+        if self.accelerator.is_main_process:
+            self._describe(progress, result)
+            self.folder.finish(result)
+        self.accelerator.wait_for_everyone()
+        self.display.result(result)
+        return result
+
+    def _result(self, progress: Progress) -> AdaptResult:
         n_sequences = progress.step * self.settings.batch
-        result = AdaptResult(
+        return AdaptResult(
             folder=self.folder.path,
             steps=progress.step,
             pieces=n_sequences * self.settings.length,
@@ -166,16 +180,12 @@ class Adaptation:
             seconds=round(self.clock.elapsed(), 1),
             loss=progress.loss,
             perplexity_before=progress.before,
-            perplexity_after=after,
+            perplexity_after=None,
             new_head=self.new_head,
         )
-        if self.accelerator.is_main_process:
-            self._save(progress, result)
-        self.accelerator.wait_for_everyone()
-        self.display.result(result)
-        return result
 
-    def _save(self, progress: Progress, result: AdaptResult) -> None:
+    def _describe(self, progress: Progress, result: AdaptResult) -> None:
+        """Write the card and the curve."""
         card = encoder_card(
             base=self.base,
             texts=self.texts,
@@ -184,10 +194,9 @@ class Adaptation:
             settings=asdict(self.settings) | {"rate": self.rate, "at_once": progress.at_once},
             version=__version__,
         )
-        save_encoder(self.model, self.tokenizer, card, self.folder.path)
+        replace_file(self.folder.card, card.encode())
         self.folder.save_metrics(progress)
         facts = {"encoder": public_name(self.base), "steps": f"{result.steps:,}"}
         if result.perplexity_after is not None:
             facts["perplexity after"] = f"{result.perplexity_after:,.2f}"
         replace_file(self.folder.curve, curve_page(progress.history, facts).encode())
-        self.folder.finish(result)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,11 @@ from disconer.adapt.model import MaskedModel
 from disconer.files import replace_file
 from disconer.model.hub import quiet
 
-CARD, CONFIG = "README.md", "config.json"
+CONFIG = "config.json"
+READABLE = 0o644
 
 
-def save_encoder(model: MaskedModel, tokenizer: Any, card: str, folder: Path) -> None:
+def save_encoder(model: MaskedModel, tokenizer: Any, folder: Path) -> None:
     """Write encoder, head and tokenizer. config.json, by which an encoder is found, comes last: what loads is whole."""
     with tempfile.TemporaryDirectory(prefix=".", suffix=".part", dir=folder) as staging, quiet():
         with model.as_language_model() as language_model:
@@ -26,8 +26,7 @@ def save_encoder(model: MaskedModel, tokenizer: Any, card: str, folder: Path) ->
         settings = json.loads(config.read_bytes())
         settings.pop("_name_or_path", None)  # a place on the machine that adapted it
         config.unlink()
-        replace_file(folder / CARD, card.encode())
         for file in sorted(Path(staging).iterdir()):
-            shutil.copymode(folder / CARD, file)  # some are written for nobody else to read
+            file.chmod(READABLE)  # some are written for nobody else to read
             os.replace(file, folder / file.name)
     replace_file(folder / CONFIG, json.dumps(settings, indent=2, ensure_ascii=False).encode())

@@ -53,6 +53,7 @@ class AdaptFolder:
 
     def __init__(self, path: Path) -> None:
         self.path, self.about = path, path / ABOUT
+        self.card = path / "README.md"
         self.facts, self.curve = self.about / "run.json", self.about / "curve.html"
         self.tokens = self.about / "tokens"
         self._state, self._metrics = self.about / "state.pt", self.about / "metrics.jsonl"
