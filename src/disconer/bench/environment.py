@@ -23,7 +23,7 @@ def environment(device: torch.device) -> dict[str, object]:
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "threads": torch.get_num_threads(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU",
     }
 

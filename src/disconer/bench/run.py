@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -68,7 +69,7 @@ def bench(
     settings = settings or Settings()
     device = _device(settings.device)
     if settings.threads:
-        torch.set_num_threads(settings.threads)
+        _use_threads(settings.threads)
     measure = _torch_model(encoder or model)
     windower = Windower(model.config.data, model.reader, model.max_pieces)
     sample = take_sample(documents, windower, limit=settings.limit, given=settings.given)
@@ -96,6 +97,11 @@ def _measure(
     if "training" in settings.parts and isinstance(model, Model):
         found["training"] = measure_training(model, windower, sample, device, **timed)
     return found
+
+
+def _use_threads(number: int) -> None:
+    torch.set_num_threads(number)
+    os.environ["OMP_NUM_THREADS"] = str(number)  # what other runtimes go by when they load a network
 
 
 def _device(name: str | None) -> torch.device:

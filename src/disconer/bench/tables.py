@@ -1,0 +1,101 @@
+"""What was measured, as lines and tables for people. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from disconer.bench.prediction import Latency, Throughput
+    from disconer.bench.run import Report
+    from disconer.bench.stages import Stages
+    from disconer.bench.timing import Timing
+    from disconer.bench.training import Training
+
+Row = tuple[str, ...]
+BARE = "bare encoder"
+
+
+class Table(NamedTuple):
+    title: str
+    columns: Row
+    sections: list[list[Row]]
+
+
+def heading(report: Report, model: str) -> Iterator[str]:
+    """Where and on what it was measured."""
+    where, how, sample = report.environment, report.settings, report.sample
+    yield f"model {model}, {how.precision}, on {where['device']}: {where['processor']}, {where['threads']} threads"
+    yield (
+        f"disconer {where['disconer']}, torch {where['torch']}, Python {where['python']}, {where['system']}; "
+        f"{where['cores']} cores, load {where['load']}"
+    )
+    counts = ", ".join(f"{count:,} {what}" for what, count in sample.items())
+    source = "sentences as given" if how.given else "text alone"
+    yield f"{counts}; {source}; median of {how.repeats} rounds by {how.clock} clock, lowest and highest in brackets"
+
+
+def notes(report: Report) -> Iterator[str]:
+    """What makes figures look better than they are."""
+    if report.throughput and not report.throughput.n_entities:
+        yield "the model finds no entities here, so what pairs and their decoding cost is not in these figures"
+
+
+def tables(report: Report) -> Iterator[Table]:
+    """A table for each part that was measured."""
+    if report.throughput:
+        yield _throughput(report.throughput)
+    if report.latency:
+        yield _latency(report.latency)
+    if report.stages:
+        yield _stages(report.stages, report.sample["sentences"])
+    if report.training:
+        yield _training(report.training)
+    if memory := report.memory:
+        kinds = (("whole process", memory.process), ("GPU", memory.cuda))
+        rows: list[Row] = [(name, f"{size:,.0f}") for name, size in kinds if size is not None]
+        yield Table("Memory", ("", "MB at most"), [rows])
+
+
+def _throughput(measured: Throughput) -> Table:
+    def row(name: str, timing: Timing, ratio: object) -> Row:
+        return (name, f"{measured.per_second(timing):,.1f}", _spread(timing, 1), str(ratio))
+
+    rows = [
+        row("text to entities", measured.end_to_end, ""),
+        row(f"{BARE}, sorted, by 32", measured.encoder, measured.ratio),
+        row(f"{BARE}, same batches", measured.encoder_own_batches, measured.ratio_own_batches),
+    ]
+    return Table("Many sentences", ("", "sentences/s", "seconds", "text to entities reaches of it"), [rows])
+
+
+def _latency(measured: Latency) -> Table:
+    scale = 1000 / measured.n_sentences
+    rows: list[Row] = [
+        ("text to entities", _spread(measured.end_to_end, scale), ""),
+        (BARE, _spread(measured.encoder, scale), str(measured.ratio)),
+    ]
+    return Table("One sentence at a time", ("", "ms a sentence", "text to entities reaches of it"), [rows])
+
+
+def _stages(measured: Stages, n_sentences: int) -> Table:
+    def row(name: str, seconds: float) -> Row:
+        return (name, f"{1000 * seconds / n_sentences:.3f}", f"{seconds / measured.sum:.1%}")
+
+    stages = [row(stage, seconds) for stage, seconds in measured.seconds.items()]
+    whole = [row("sum", measured.sum), row("run without stages", measured.unpipelined.median)]
+    return Table("Stages, nothing beside anything else", ("", "ms a sentence", "share"), [stages, whole])
+
+
+def _training(measured: Training) -> Table:
+    scale = 1000 / measured.n_steps
+    rows: list[Row] = [
+        ("step", _spread(measured.step, scale), str(measured.ratio)),
+        (f"{BARE}, forward and backward", _spread(measured.encoder, scale), ""),
+    ]
+    return Table("Training", ("", "ms a step", "times the bare encoder"), [rows])
+
+
+def _spread(timing: Timing, scale: float) -> str:
+    low, middle, high = (scale * seconds for seconds in (min(timing.seconds), timing.median, max(timing.seconds)))
+    return f"{middle:,.2f} ({low:,.2f} to {high:,.2f})"

@@ -1,0 +1,122 @@
+"""`disconer bench`: how fast a model is on this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from disconer.bench.settings import PARTS, REPEATS, SENTENCES, ClockName, Part, Settings
+from disconer.cli.tables import show
+from disconer.errors import DisconerError
+from disconer.models import default_model, find_model, load
+
+if TYPE_CHECKING:
+    from disconer.bench.run import Report  # it brings torch
+    from disconer.model.runtime import Precision
+
+
+def bench(
+    model: str,
+    settings: Settings,
+    *,
+    data: Path | None = None,
+    from_format: str | None = None,
+    encoder: str | None = None,
+) -> Report:
+    """Measure the model of a name or folder, on the demo's dev documents if no data is named."""
+    from disconer.bench.run import bench as measure
+    from disconer.demo import demo_config
+    from disconer.formats import read
+
+    documents = read(data or demo_config().data.dev, from_format)
+    standard = None if encoder is None else load(find_model(encoder))
+    return measure(load(find_model(model)), documents, settings, encoder=standard)
+
+
+def bench_cli(
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="M", help="Folder or name of the model; by default the demo model.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="SRC", help="Corpus to measure on; by default the demo's dev documents."),
+    ] = None,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; recognised if not given.")] = None,
+    given: Annotated[
+        bool, typer.Option("--given", help="Take sentences, tokens and heads as SRC has them, not from the text.")
+    ] = False,
+    encoder: Annotated[
+        str | None,
+        typer.Option("--encoder", metavar="M", help="Model whose bare encoder is the measure, if not M's own."),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option("--device", help="cpu, cuda, cuda:1, …; by default a GPU if there is one.")
+    ] = None,
+    precision: Annotated[str, typer.Option("--precision", help="Of the model: fp32 or bf16.")] = "fp32",
+    encoder_precision: Annotated[
+        str | None, typer.Option("--encoder-precision", help="Of the bare encoder; by default the model's.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="Threads on the CPU; by default as many as torch takes.")
+    ] = None,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Rounds, after one to warm up.")] = REPEATS,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="About so many sentences; 0: all.")] = SENTENCES,
+    only: Annotated[str | None, typer.Option("--only", metavar="A,B", help=f"Only some of {', '.join(PARTS)}.")] = None,
+    training: Annotated[bool, typer.Option("--training/--no-training", help="Whether to measure training.")] = True,
+    clock: Annotated[
+        str,
+        typer.Option("--clock", help="wall, or cpu: the processor time of this process, for machines that are busy."),
+    ] = "wall",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+) -> None:
+    """Measure a model's speed against the bare encoder that it stands on.
+
+    Text to entities, many sentences and one at a time; where the time goes; memory; a step of training. Everything
+    runs in this process on the same sentences. What is compared runs in turns, so that ratios hold on machines that
+    others use, too.
+    """
+    settings = Settings(
+        parts=_parts(only, training=training),
+        device=device,
+        precision=cast("Precision", _one_of("--precision", precision, ("fp32", "bf16"))),
+        encoder_precision=cast(
+            "Precision", _one_of("--encoder-precision", encoder_precision or precision, ("fp32", "bf16"))
+        ),
+        threads=threads,
+        repeats=repeats,
+        limit=limit or None,
+        given=given,
+        clock=cast(ClockName, _one_of("--clock", clock, ("wall", "cpu"))),
+    )
+    name = model or default_model()
+    report = bench(name, settings, data=data, from_format=from_format, encoder=encoder)
+    if as_json:
+        print(json.dumps({"model": name} | report.to_dict(), indent=1))
+    else:
+        _print(report, name)
+
+
+def _parts(only: str | None, *, training: bool) -> tuple[Part, ...]:
+    wanted = PARTS if only is None else tuple(_one_of("--only", part.strip(), PARTS) for part in only.split(","))
+    return tuple(part for part in PARTS if part in wanted and (training or part != "training"))
+
+
+def _one_of(option: str, value: str, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise DisconerError(f"{option} does not know {value!r}", expected=f"one of {', '.join(known)}")
+    return value
+
+
+def _print(report: Report, model: str) -> None:
+    from disconer.bench.tables import heading, notes, tables
+
+    for line in heading(report, model):
+        print(line)
+    for line in notes(report):
+        print(f"note: {line}")
+    for table in tables(report):
+        print()
+        show(table.title, table.columns, table.sections)
