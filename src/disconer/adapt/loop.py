@@ -76,11 +76,11 @@ class Loop:
             self.folder.save(self.accelerator.unwrap_model(self.network), progress, self.parts)
 
     def _rates(self, progress: Progress) -> Iterator[float]:
-        """The learning rate of each step, as long as there is time for one more."""
+        """The learning rate of each step: at least of one, and as long as there is time for one more."""
         first_step, first_elapsed = progress.step, self._elapsed()
         elapsed = first_elapsed
         step_seconds = 0.0
-        while self.budget.done(progress.step, elapsed + step_seconds) < 1:
+        while not progress.step or self.budget.done(progress.step, elapsed + step_seconds) < 1:
             # A step stands for the stretch around its middle, so that no step is wasted on a rate of zero.
             yield self.rate * rate_share(self.budget.done(progress.step + 0.5, elapsed), self.settings.warmup)
             elapsed = self._elapsed()
