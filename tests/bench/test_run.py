@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from disconer import DisconerError, Document, Entity, Sentence
+from disconer.bench.laps import Laps
+from disconer.bench.run import Report, bench
+from disconer.bench.settings import PARTS, Settings
+from disconer.bench.tables import heading, notes, tables
+from disconer.bench.watched import WatchedModel, batches_of
+from disconer.model.model import Model
+from model.toy import letter_model, lively, toy_model
+
+TEXTS = ["p in my k.\nnothing here", "no k, 2 p and k", "a longer one with a p, a k and another k in it."]
+DOCUMENTS = [Document(str(number), text, (Entity("ADR", [(0, 1)]),)) for number, text in enumerate(TEXTS)]
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return letter_model()
+
+
+@pytest.fixture(scope="module")
+def report(model: Model) -> Report:
+    return bench(model, DOCUMENTS, Settings(repeats=3, device="cpu"))
+
+
+def test_the_json_has_all_parts(report: Report) -> None:
+    found = json.loads(json.dumps(report.to_dict()))
+    assert set(found) == {"environment", "settings", "sample", *PARTS}
+    assert found["sample"]["sentences"] == 4
+    assert found["throughput"]["entities"] > 0
+    for part, jobs in (
+        ("throughput", ("end_to_end", "encoder", "encoder_own_batches")),
+        ("latency", ("end_to_end", "encoder")),
+        ("training", ("step", "encoder")),
+    ):
+        for job in jobs:
+            assert len(found[part][job]["seconds"]) == 3
+            assert min(found[part][job]["seconds"]) > 0
+        ratio = found[part]["ratio"]
+        assert 0 < ratio["low"] <= ratio["high"]
+    assert found["memory"]["process"] > 10
+    assert found["memory"]["cuda"] is None
+    assert {"processor", "threads", "torch", "load"} <= set(found["environment"])
+
+
+def test_ratios_say_what_they_mean(report: Report) -> None:
+    """A share of the encoder's speed in prediction, a multiple of its time in training."""
+    prediction, training = report.throughput, report.training
+    assert prediction is not None
+    assert training is not None
+    speeds = prediction.per_second(prediction.end_to_end) / prediction.per_second(prediction.encoder)
+    assert prediction.ratio.value == pytest.approx(speeds)
+    assert training.ratio.value == pytest.approx(training.step.median / training.encoder.median)
+    assert training.ratio.value > 1  # the step has the same encoder in it
+
+
+def test_stages_add_up_to_the_run(report: Report) -> None:
+    stages = report.stages
+    assert stages is not None
+    present = ["split", "words", "pieces", "collate", "encode", "spans", "pairs", "decode", "assemble"]
+    assert list(stages.seconds) == present
+    assert stages.sum == pytest.approx(stages.staged.median, rel=0.5)  # medians of medians, on a busy machine
+
+
+def test_parts_of_a_larger_network() -> None:
+    """BiLSTM and GCN are stages where a network has them; heads are those of the data."""
+    model = lively(toy_model(encoder={"lstm": {"size": 8}}, syntax={"parser": "data", "gcn": {"size": 8, "heads": 2}}))
+    parsed = Document("a", "p in k", sentences=(Sentence(0, 6, ((0, 1), (2, 4), (5, 6)), (-1, 0, 1)),))
+    found = bench(model, [parsed], Settings(parts=("stages", "latency"), repeats=1, device="cpu", given=True))
+    assert found.stages is not None
+    assert {"parse", "BiLSTM", "GCN"} <= set(found.stages.seconds)
+    assert not {"split", "words"} & set(found.stages.seconds)
+    assert found.throughput is found.training is found.memory is None
+
+
+def test_measuring_leaves_the_model_alone(model: Model, report: Report) -> None:
+    fresh = letter_model()
+    assert all(map(torch.equal, model.network.state_dict().values(), fresh.network.state_dict().values()))
+    assert not any(module._forward_hooks for module in model.network.modules())
+
+
+def test_models_of_other_runtimes(model: Model) -> None:
+    """They are measured against the encoder of another model, and their network is one stage."""
+    other = WatchedModel(model, model.reader, lambda runtime: runtime)
+    settings = Settings(repeats=1, device="cpu")
+    found = bench(other, DOCUMENTS, settings, encoder=model)
+    assert found.training is None
+    assert found.stages is not None
+    assert "network and decode" in found.stages.seconds
+    with pytest.raises(DisconerError, match=r"no encoder of its own that torch could run.*--encoder"):
+        bench(other, DOCUMENTS, settings)
+
+
+def test_the_recognisers_own_batches(model: Model) -> None:
+    lengths = [batch.lengths.tolist() for batch in batches_of(model, DOCUMENTS, "cpu")]
+    assert sorted(length for batch in lengths for length in batch) == [2, 5, 7, 15]
+
+
+def test_laps_belong_to_what_has_passed() -> None:
+    now = [0.0]
+    laps = Laps(lambda: now[0])
+    for seconds in (5.0, 1.0, 3.0):
+        laps.begin()
+        for stage in ("split", "encode", "split"):
+            now[0] += seconds
+            laps.passed(stage)
+    assert laps.rounds[0] == {"split": 10.0, "encode": 5.0}
+    assert laps.medians(2) == {"split": 4.0, "encode": 2.0}  # the first round was to warm up
+
+
+def test_tables(report: Report) -> None:
+    made = {table.title: table for table in tables(report)}
+    assert len(made) == len(PARTS)
+    for table in made.values():
+        assert all(len(row) == len(table.columns) for section in table.sections for row in section)
+    assert any("4 sentences" in line for line in heading(report, "m"))
+    assert not list(notes(report))
+    assert report.throughput is not None
+    (note,) = notes(replace(report, throughput=replace(report.throughput, n_entities=0)))
+    assert "finds no entities here" in note
+
+
+def test_what_cannot_be_measured(model: Model) -> None:
+    with pytest.raises(DisconerError, match="There is no device 'warp:9' here"):
+        bench(model, DOCUMENTS, Settings(device="warp:9"))
+    bare = [document.replace(entities=()) for document in DOCUMENTS]
+    with pytest.raises(DisconerError, match=r"nothing to train on.*--no-training"):
+        bench(model, bare, Settings(parts=("training",), device="cpu", repeats=1))

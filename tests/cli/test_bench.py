@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from disconer import DisconerError, Document, Entity, write
+from disconer.cli import app
+from disconer.model.checkpoint import save_model
+from model.toy import letter_model
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    save_model(letter_model(positions=256), folder)
+    return folder
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    write([Document("a", "p in my k\nno k", (Entity("ADR", [(0, 1)]),))], tmp_path / "notes.jsonl")
+    return tmp_path / "notes.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def default_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCONER_MODEL", str(model))
+
+
+def run(*arguments: object) -> Result:
+    command = ["bench", "--repeats", "1", "--device", "cpu", *map(str, arguments)]
+    return CliRunner().invoke(app, command, catch_exceptions=False)
+
+
+def test_tables(notes: Path, model: Path) -> None:
+    shown = run("--data", notes).stdout
+    assert shown.startswith(f"model {model}, fp32, on CPU")
+    for what in ("Many sentences", "One sentence at a time", "Stages", "Training", "Memory"):
+        assert what in shown
+
+
+def test_json_of_some_parts(notes: Path, model: Path) -> None:
+    found = json.loads(run("--data", notes, "--only", "memory, training", "--no-training", "--json").stdout)
+    assert found["model"] == str(model)
+    assert [part for part in ("throughput", "latency", "stages", "memory", "training") if found[part]] == ["memory"]
+
+
+def test_the_demos_sentences_are_the_default() -> None:
+    found = json.loads(run("--only", "memory", "--limit", "20", "--json").stdout)
+    assert 20 <= found["sample"]["sentences"] < 60
+
+
+def test_the_bare_encoder_takes_the_models_precision(notes: Path) -> None:
+    settings = json.loads(run("--data", notes, "--only", "memory", "--precision", "bf16", "--json").stdout)["settings"]
+    assert (settings["precision"], settings["encoder_precision"]) == ("bf16", "bf16")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--only", "speed"], "--only does not know 'speed'. Expected one of throughput, latency"),
+        (["--precision", "fp8"], "--precision does not know 'fp8'"),
+        (["--clock", "sun"], "--clock does not know 'sun'"),
+        (["--device", "warp"], "There is no device 'warp' here"),
+        (["--data", "nowhere"], "There is no such file or folder"),
+    ],
+)
+def test_what_cannot_be_done(arguments: list[str], message: str) -> None:
+    with pytest.raises(DisconerError, match=re.escape(message)):
+        run(*arguments)
+
+
+def test_help() -> None:
+    shown = CliRunner().invoke(app, ["bench", "--help"]).stdout
+    assert "bare encoder" in shown
