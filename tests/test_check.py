@@ -47,7 +47,10 @@ def test_faults_of_the_reader_come_first() -> None:
 def test_json_keys_stay() -> None:
     figures = check([Document("a", TEXT, (Entity("ADR", ((0, 22),)),))], widths=[4, 5]).to_dict()
     assert json.loads(json.dumps(figures)) == figures
-    assert list(figures) == ["documents", "entities", "faults", "repairs", "oddities", "examples", "oracle"]
+    assert list(figures) == [
+        "documents", "entities", "sentences", "sentences_with_heads", "faults", "repairs", "oddities", "examples",
+        "oracle",
+    ]  # fmt: skip
     oracle = figures["oracle"]
     assert list(oracle["widths"]) == ["4", "5", "none"]
     assert oracle["widths"]["4"]["regular"]["recall"] == 0

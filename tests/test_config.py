@@ -98,7 +98,7 @@ def test_an_unknown_key_gets_the_one_that_was_meant(tmp_path: Path, key: str, me
 
 def test_an_unknown_key_like_no_other_gets_the_list(tmp_path: Path) -> None:
     ((_, what),) = problems(tmp_path, f"{MINIMAL}syntax: {{zzz: 1}}\n").items()
-    assert what == "unknown key; the keys here are parser, gcn"
+    assert what == "unknown key; the keys here are parser, missing, gcn"
 
 
 @pytest.mark.parametrize(
@@ -140,6 +140,24 @@ def test_a_template_has_the_knobs_of_its_kind_of_encoder(tmp_path: Path) -> None
 def test_a_gcn_needs_a_parser(tmp_path: Path) -> None:
     assert "needs a dependency graph" in problems(tmp_path, f"{MINIMAL}syntax: {{gcn: {{}}}}\n")["syntax (line 4)"]
     assert loaded(tmp_path, f"{MINIMAL}syntax: {{parser: data, gcn: {{}}}}\n").syntax.gcn is not None
+
+
+@pytest.mark.parametrize("line", ["spacy:en_core_web_sm", "corenlp:http://localhost:9000", "conllu:a.conllu", "none"])
+def test_a_parser_is_one_line(tmp_path: Path, line: str) -> None:
+    assert loaded(tmp_path, f"{MINIMAL}syntax: {{parser: '{line}'}}\n").syntax.parser == line
+    assert loaded(tmp_path, MINIMAL, f"syntax.parser={line}").syntax.parser == line
+
+
+def test_a_line_that_names_no_parser(tmp_path: Path) -> None:
+    found = problems(tmp_path, f"{MINIMAL}syntax: {{parser: spacey, missing: ignore}}\n")
+    assert "there is no parser 'spacey', expected one of none, data, spacy:PIPELINE" in found["syntax.parser (line 4)"]
+    assert found["syntax.missing (line 4)"] == 'got "ignore", expected skip or error'
+
+
+def test_heads_are_needed_where_something_is_made_of_them(tmp_path: Path) -> None:
+    text = f"{MINIMAL}syntax: {{parser: data}}\n"
+    assert not loaded(tmp_path, text).syntax.needed
+    assert loaded(tmp_path, text, "syntax.gcn={}").syntax.needed
 
 
 def test_the_rate_must_have_risen_before_training_can_stop(tmp_path: Path) -> None:

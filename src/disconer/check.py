@@ -43,6 +43,8 @@ class Check:
     ceiling: Ceiling
     documents: int = 0
     entities: int = 0
+    sentences: int = 0
+    sentences_with_heads: int = 0
     oddities: Counter[str] = field(default_factory=Counter)
     odd_examples: list[Example] = field(default_factory=list)
 
@@ -58,6 +60,8 @@ class Check:
     def add(self, document: Document) -> None:
         document = segment(document)
         self.documents += 1
+        self.sentences += len(document.sentences or ())
+        self.sentences_with_heads += sum(sentence.heads is not None for sentence in document.sentences or ())
         self.entities += len(document.entities)
         seen = set()
         for entity in document.entities:
@@ -82,6 +86,8 @@ class Check:
         return {
             "documents": self.documents,
             "entities": self.entities,
+            "sentences": self.sentences,
+            "sentences_with_heads": self.sentences_with_heads,
             "faults": dict(self.ledger.faults),
             "repairs": dict(self.ledger.repairs),
             "oddities": dict(self.oddities),

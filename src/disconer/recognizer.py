@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from disconer.config import SyntaxConfig
+from disconer.errors import DisconerWarning
 from disconer.model.arrays import word_arrays
 from disconer.model.examples import Windower, batches_by_length
 from disconer.model.found import Found
@@ -14,10 +17,16 @@ from disconer.model.scores import ScoreScale
 from disconer.model.windows import Window
 from disconer.models import find_model, load
 from disconer.text.align import to_fragments
+from disconer.text.syntax.account import Account
+from disconer.text.syntax.attach import Syntax
+from disconer.text.syntax.make import make_syntax
+from disconer.text.syntax.spec import NONE
 from disconer.types import Document, Entity
 
 DOCUMENTS_AHEAD = 64  # documents whose sentences are sorted by length together
 CHARACTERS_AHEAD = 200_000  # of these documents, if they are long
+WITHOUT_HEADS = "Some sentences have no syntactic heads, at which this model looks"
+PARSER_ADVICE = "Entities are found without them, less well; another parser may help (parser=…, or --parser)."
 
 
 class Recognizer:
@@ -27,16 +36,33 @@ class Recognizer:
     >>> ner("History of severe renal or hepatic impairment.").entities  # doctest: +SKIP
     """
 
-    def __init__(self, model: AnyModel, *, device: Device = None) -> None:
+    def __init__(
+        self, model: AnyModel, *, device: Device = None, parser: str | None = None, keep_parses: bool = False
+    ) -> None:
+        """Make a recogniser of a loaded model.
+
+        parser: gives sentences their heads in place of the parser that the model was trained with; "none" leaves
+            them as they are.
+        keep_parses: keep trees on disk, so that the same text is not parsed again.
+        """
         self.model = model
+        self.parsing = Account()  # of all sentences that it saw, if it looks at their heads
+        self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
         self._runtime = model.runtime(device)
         self._windower = Windower(model.config.data, model.reader, model.max_pieces)
         self._batch_size = batch_size(model, self._runtime)
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str | os.PathLike[str], *, device: Device = None) -> Recognizer:
+    def from_pretrained(
+        cls,
+        name_or_path: str | os.PathLike[str],
+        *,
+        device: Device = None,
+        parser: str | None = None,
+        keep_parses: bool = False,
+    ) -> Recognizer:
         """Load a model: its folder, the folder of a training run (then its best), a package, or a name on the Hub."""
-        return cls(load(find_model(name_or_path)), device=device)
+        return cls(load(find_model(name_or_path)), device=device, parser=parser, keep_parses=keep_parses)
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a folder that `from_pretrained` reads."""
@@ -64,14 +90,14 @@ class Recognizer:
     def annotate(self, documents: Iterable[Document], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
         """Documents with the entities that the model finds in place of their own; all else is kept.
 
-        Those that have no sentences yet get them.
+        Those that have no sentences yet get them, and so do sentences that have no heads, if the model looks at heads.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
         return (found for chunk in _chunks(documents, batch_size) for found in self._annotate(chunk))
 
     def _annotate(self, documents: list[Document]) -> Iterator[Document]:
-        segmented = [self._windower.segment(document) for document in documents]
+        segmented = self._with_heads([self._windower.segment(document) for document in documents])
         owners: list[int] = []
         windows: list[Window] = []
         for number, document in enumerate(segmented):
@@ -89,6 +115,15 @@ class Recognizer:
             ]
             yield document.replace(entities=tuple(numbered))
 
+    def _with_heads(self, documents: list[Document]) -> list[Document]:
+        if self._syntax is None:
+            return documents
+        known = set(self.parsing.without)
+        parsed = self._syntax(documents, self.parsing)
+        for reason in self.parsing.without.keys() - known:
+            warnings.warn(f"{WITHOUT_HEADS}: {reason}. {PARSER_ADVICE}", DisconerWarning, stacklevel=2)
+        return parsed
+
     def _find(self, windows: list[Window]) -> list[list[Found]]:
         """The entities of each window, whatever the order in which batches take them."""
         found: list[list[Found]] = [[] for _ in windows]
@@ -99,6 +134,12 @@ class Recognizer:
             for position, entities in zip(batch, in_batch, strict=True):
                 found[position] = entities
         return found
+
+
+def _syntax_for(config: SyntaxConfig, parser: str | None, keep_parses: bool) -> Syntax | None:
+    """What gives sentences the heads that a model looks at; None if it looks at none, or is to take what there is."""
+    chosen = parser or (config.parser if config.needed else NONE)
+    return None if chosen == NONE else make_syntax(chosen, missing=config.missing, cache=keep_parses)
 
 
 def _as_documents(texts: Iterable[str]) -> Iterator[Document]:

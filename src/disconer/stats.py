@@ -64,6 +64,7 @@ class Stats:
     fragment_widths, entity_widths: tokens of a fragment, and of an entity from its first token to its last.
     sentence_lengths: tokens of a sentence.
     crossing_sentences: entities that do not lie in one sentence.
+    sentences_with_heads: sentences that bring their syntactic heads along.
     """
 
     documents: int = 0
@@ -75,6 +76,7 @@ class Stats:
     entity_widths: Histogram = field(default_factory=Histogram)
     sentence_lengths: Histogram = field(default_factory=Histogram)
     crossing_sentences: int = 0
+    sentences_with_heads: int = 0
 
     @property
     def sentences(self) -> int:
@@ -99,6 +101,7 @@ class Stats:
         self.documents += 1
         self.characters += len(document.text)
         self.sentence_lengths.counts.update(len(sentence.tokens) for sentence in sentences)
+        self.sentences_with_heads += sum(sentence.heads is not None for sentence in sentences)
         if document.entities:
             places = _Places(document)
             for entity in document.entities:
@@ -121,6 +124,7 @@ class Stats:
         self.documents += other.documents
         self.characters += other.characters
         self.crossing_sentences += other.crossing_sentences
+        self.sentences_with_heads += other.sentences_with_heads
         for label, kinds in other.labels.items():
             self.labels[label].update(kinds)
         for name in _HISTOGRAMS:
@@ -129,7 +133,15 @@ class Stats:
     def to_dict(self) -> dict[str, Any]:
         """JSON values under keys that stay; histograms in tokens, except `fragments`."""
         kinds = self.kinds
-        totals = ("documents", "sentences", "tokens", "characters", "entities", "crossing_sentences")
+        totals = (
+            "documents",
+            "sentences",
+            "sentences_with_heads",
+            "tokens",
+            "characters",
+            "entities",
+            "crossing_sentences",
+        )
         return {
             **{name: getattr(self, name) for name in totals},
             "kinds": {kind.value: {"count": kinds[kind], "percent": self.percent(kinds[kind])} for kind in Kind},

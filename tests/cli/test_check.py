@@ -9,7 +9,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from annotated import TEXT, annotated
-from disconer import DisconerError, write
+from disconer import DisconerError, Document, Sentence, write
 from disconer.cli import app
 
 
@@ -44,6 +44,15 @@ def test_no_faults_is_exit_code_0(sound: Path) -> None:
     assert ["6", "100.00", "100.00", "100.00", "-", "-", "100.00", "0"] in rows
     assert [row[0] for row in rows if len(row) > 1 and row[1] == "100.00"] == [str(width) for width in range(6, 17)]
     assert ["no", "limit", "100.00", "100.00", "100.00", "-", "-", "100.00", "0"] in rows
+
+
+def test_heads_are_told_where_there_are_any(sound: Path, tmp_path: Path) -> None:
+    assert "with heads" not in run(sound).stdout
+    one, two = Sentence(0, 2, ((0, 2),), (-1,)), Sentence(3, 8, ((3, 8),))
+    write([Document("c", "No fever", (), (one, two))], tmp_path / "parsed.jsonl")
+    assert ["sentences", "with", "heads", "1", "of", "2"] in [
+        line.split() for line in run(tmp_path / "parsed.jsonl").stdout.splitlines()
+    ]
 
 
 def test_faults_are_counted_and_shown_and_exit_code_1(faulty: Path) -> None:

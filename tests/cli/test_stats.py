@@ -72,6 +72,7 @@ def test_half_a_surrogate_in_a_label_is_shown_escaped(tmp_path: Path) -> None:
 def test_counts_of_a_real_corpus(data: Path) -> None:
     figures = json.loads(run(data / "craft" / "dev.jsonl.gz", "--json"))["all"]
     assert (figures["documents"], figures["sentences"], figures["entities"]) == (7, 2780, 9710)
+    assert figures["sentences_with_heads"] == 2780
     assert {kind: figures["kinds"][kind]["count"] for kind in figures["kinds"]} == {
         "regular": 8876,
         "overlapped": 680,

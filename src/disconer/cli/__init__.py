@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -16,13 +17,14 @@ from disconer.cli.convert import convert_cli
 from disconer.cli.demo import demo_cli
 from disconer.cli.evaluate import evaluate_cli
 from disconer.cli.init import init_cli
+from disconer.cli.parse import parse_cli
 from disconer.cli.predict import predict_cli
 from disconer.cli.prepare import PrepareCommand, prepare_cli
 from disconer.cli.render import render_cli
 from disconer.cli.serve import serve_cli
 from disconer.cli.stats import stats_cli
 from disconer.cli.train import train_cli
-from disconer.errors import DisconerError
+from disconer.errors import DisconerError, DisconerWarning
 
 app = typer.Typer(
     name="disconer",
@@ -37,6 +39,7 @@ app.command("demo")(demo_cli)
 app.command("convert")(convert_cli)
 app.command("init")(init_cli)
 app.command("prepare", cls=PrepareCommand)(prepare_cli)
+app.command("parse")(parse_cli)
 app.command("stats")(stats_cli)
 app.command("check")(check_cli)
 app.command("adapt")(adapt_cli)
@@ -63,8 +66,22 @@ def _root(
     del version, debug  # both act before any verb: see `_show_version` and `main`
 
 
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning of ours is a line for people; others keep their place in the code."""
+    place = "" if issubclass(category, DisconerWarning) else f"{filename}:{lineno}: {category.__name__}: "
+    print(f"warning: {place}{message}", file=file or sys.stderr)
+
+
 def main() -> None:
     """Run the command line. What a person can put right is one paragraph and exit code 1."""
+    warnings.showwarning = _show_warning
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a half surrogate in a label is shown, not a crash
     if "--debug" in sys.argv[1:]:

@@ -71,7 +71,7 @@ def _range(widths: str) -> range:
 
 def _print(source: Path, account: Check) -> None:
     sections = [
-        [["documents", f"{account.documents:,}"], ["entities", f"{account.entities:,}"]],
+        [["documents", f"{account.documents:,}"], ["entities", f"{account.entities:,}"], *_head_rows(account)],
         _count_rows("faults", account.ledger.faults),
         _count_rows("normalised on reading", account.ledger.repairs),
         _count_rows("odd entities, each of which", account.oddities),
@@ -84,6 +84,12 @@ def _print(source: Path, account: Check) -> None:
         columns = ["at most so many tokens", "precision", "recall", "F1", *(f"{kind} F1" for kind in Kind), "too wide"]
         show("oracle: the best that a span model can reach", columns, [_oracle_rows(account)])
         print(f"Cliques that are no entity: {account.ceiling.extra:,}.")
+
+
+def _head_rows(account: Check) -> Iterator[list[str]]:
+    """How far the corpus brings syntax along, if it does at all."""
+    if account.sentences_with_heads:
+        yield ["sentences with heads", f"{account.sentences_with_heads:,} of {account.sentences:,}"]
 
 
 def _count_rows(title: str, counts: Counter[str]) -> list[list[str]]:

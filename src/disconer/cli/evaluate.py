@@ -58,7 +58,7 @@ def evaluate_files(
 def _predict(model: str, documents: Iterable[Document]) -> Iterator[Document]:
     from disconer.recognizer import Recognizer  # only here: it brings torch
 
-    recognizer = Recognizer.from_pretrained(model)
+    recognizer = Recognizer.from_pretrained(model, keep_parses=True)
     return recognizer.annotate(document.replace(entities=()) for document in documents)
 
 

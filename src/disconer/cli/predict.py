@@ -16,7 +16,7 @@ import typer
 from disconer.cli.console import progress, report
 from disconer.errors import DisconerError, Where
 from disconer.formats import Format, format_for, format_named, write
-from disconer.formats.extras import SENTENCES
+from disconer.formats.extras import SENTENCES, TREES
 from disconer.formats.source import Source
 from disconer.formats.target import refuse_existing
 from disconer.ledger import Ledger
@@ -34,10 +34,19 @@ MAX_WIDTH = 120  # columns of text: longer lines are hard to read
 class Predictor:
     """A model with what of its entities is wanted."""
 
-    def __init__(self, model: str | None = None, *, labels: str | None = None, threshold: float = 0.0) -> None:
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        labels: str | None = None,
+        threshold: float = 0.0,
+        parser: str | None = None,
+    ) -> None:
         from disconer.recognizer import Recognizer
 
-        self.recognizer: Recognizer = Recognizer.from_pretrained(model or default_model())
+        self.recognizer: Recognizer = Recognizer.from_pretrained(
+            model or default_model(), parser=parser, keep_parses=True
+        )
         self.labels = None if labels is None else _known_labels(labels, self.recognizer.labels)
         self.threshold = threshold
 
@@ -80,6 +89,10 @@ def predict_cli(
     threshold: Annotated[
         float, typer.Option("--threshold", min=0, max=1, help="Leave out entities with a lower score.")
     ] = 0.0,
+    parser: Annotated[
+        str | None,
+        typer.Option("--parser", metavar="P", help="Where syntactic heads come from, if not from the model's parser."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite OUT, or what in it is done already.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
 ) -> None:
@@ -94,7 +107,7 @@ def predict_cli(
     target = _target_format(to_format, out)
     with _inputs(inputs or [], text, from_format) as found:
         _check_output(out, target, found, force=force)
-        predictor = Predictor(model, labels=labels, threshold=threshold)
+        predictor = Predictor(model, labels=labels, threshold=threshold, parser=parser)
         if target is None:
             _show(predictor, found, ledger, headings=text is None)
         elif out is None:
@@ -104,7 +117,9 @@ def predict_cli(
         else:
             documents = progress(predictor.annotate(all_documents(found, ledger)), "documents")
             write(documents, out, target.name, ledger, force=force)
-    ledger.losses.pop(SENTENCES, None)  # they are the recogniser's: nobody asked for them
+    predictor.recognizer.parsing.enter(ledger)
+    for own in (SENTENCES, TREES):  # they are the recogniser's: nobody asked for them
+        ledger.losses.pop(own, None)
     report(ledger)
 
 

@@ -65,8 +65,9 @@ def stats_cli(
 
 
 def _sections(parts: list[Stats]) -> Iterator[list[Row]]:
-    names = ("documents", "sentences", "tokens", "characters", "entities")
-    yield [[name, *(f"{getattr(part, name):,}" for part in parts)] for name in names]
+    heads = ["sentences_with_heads"] if any(part.sentences_with_heads for part in parts) else []
+    names = ("documents", "sentences", *heads, "tokens", "characters", "entities")
+    yield [[name.replace("_", " "), *(f"{getattr(part, name):,}" for part in parts)] for name in names]
     yield [
         *([kind.value, *(_share(part, part.kinds[kind]) for part in parts)] for kind in Kind),
         ["across sentences", *(_share(part, part.crossing_sentences) for part in parts)],

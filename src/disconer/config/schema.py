@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
+
+from disconer.text.syntax.spec import BIOMEDICAL, NONE, parser_spec
 
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -129,21 +131,35 @@ class GcnConfig(Section):
 class SyntaxConfig(Section):
     """Dependency syntax, and what is made of it."""
 
-    parser: Literal["none", "data"] = Field(
-        default="none", description="Where syntactic heads come from: none, or data (the sentences carry them)."
+    parser: str = Field(
+        default="none",
+        description="Where heads come from: none, data, spacy:PIPELINE, stanza:LANG, corenlp:URL or conllu:PATH.",
+    )
+    missing: Literal["skip", "error"] = Field(
+        default="skip", description="A sentence that gets no heads: skip (goes on without, counted) or error."
     )
     gcn: GcnConfig | None = Field(
         default=None, description="A graph convolution that adds syntax to the word vectors; null: none."
     )
 
+    @field_validator("parser")
+    @classmethod
+    def _parser_can_be_read(cls, line: str) -> str:
+        return str(parser_spec(line))
+
     @model_validator(mode="after")
     def _gcn_has_a_graph(self) -> SyntaxConfig:
-        if self.gcn is not None and self.parser == "none":
+        if self.needed and self.parser == NONE:
             raise ValueError(
-                "a gcn needs a dependency graph, but parser is 'none': set parser to 'data' (the sentences must "
-                "carry heads), or gcn to null"
+                "a gcn needs a dependency graph, but parser is 'none': set parser to one such as "
+                f"{BIOMEDICAL!r}, or 'data' (the sentences must carry heads), or gcn to null"
             )
         return self
+
+    @property
+    def needed(self) -> bool:
+        """Whether anything is made of heads, so that sentences should have them."""
+        return self.gcn is not None
 
 
 class ScorerConfig(Section):

@@ -12,6 +12,7 @@ from disconer.ledger import Ledger
 from disconer.types import Document
 
 SENTENCES = "sentences with their tokens"
+TREES = "dependency trees"
 _BRAT_LINES = {
     "R": "relations",
     "*": "equivalences",
@@ -43,6 +44,11 @@ def _contents(extras: Any) -> Counter[str]:
         else:
             contents[name] += len(value) if isinstance(value, list | dict) else 1
     return contents
+
+
+def note_trees(document: Document, ledger: Ledger) -> None:
+    """Count the dependency trees of a document as lost."""
+    ledger.lost(TREES, sum(sentence.heads is not None for sentence in document.sentences or ()))
 
 
 @contextmanager

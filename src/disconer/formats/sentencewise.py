@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from disconer.errors import BadInput, Where, excerpt
 from disconer.formats.base import Writer, stream_writer
 from disconer.formats.build import build_entity
+from disconer.formats.extras import note_trees
 from disconer.formats.source import Member
 from disconer.ledger import Ledger
 from disconer.text.align import Range, TokenEntity, align, join_tokens
@@ -168,7 +169,7 @@ def lone_sentences(document: Document, ledger: Ledger, extras_kept: str | None =
     ledger.lost("documents split into sentences", len(sentences) > 1)
     ledger.lost("documents without words", not any(sentence.words for sentence in sentences))
     ledger.lost("sentences without words", sum(not sentence.words for sentence in sentences))
-    ledger.lost("dependency trees", sum(sentence.sentence.heads is not None for sentence in sentences))
+    note_trees(document, ledger)
     return [sentence for sentence in sentences if sentence.words]
 
 

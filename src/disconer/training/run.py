@@ -20,6 +20,7 @@ from disconer.model.examples import Windower
 from disconer.model.model import Model
 from disconer.model.scores import UNSCALED
 from disconer.recognizer import Recognizer
+from disconer.text.syntax.spec import NONE
 from disconer.training.accelerator import build_accelerator
 from disconer.training.data import TrainingData, read_data
 from disconer.training.display import Display
@@ -29,6 +30,7 @@ from disconer.training.loop import Loop
 from disconer.training.measure import measure, scale_on
 from disconer.training.record import check_record, run_facts, write_record
 from disconer.training.state import RunFolder
+from disconer.training.syntax import with_heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
     display = display or Display(quiet=not accelerator.is_main_process)
     data = read_data(config.data)
     display.data(data)
+    with accelerator.main_process_first():  # what it parses, the others find in the cache
+        data = with_heads(data, config.syntax, display)
     facts = run_facts(config, accelerator.num_processes)
     if resume:
         check_record(folder, config, facts)
@@ -91,8 +95,8 @@ def _finish(
     accelerator.wait_for_everyone()
     model = replace(load_model(folder.best), scale=UNSCALED)  # a resumed run may have been here before
     display.finishing(best_epoch)
-    scale = scale_on(Recognizer(model, device=accelerator.device), data.dev, accelerator)
-    best = Recognizer(replace(model, scale=scale), device=accelerator.device)
+    scale = scale_on(Recognizer(model, device=accelerator.device, parser=NONE), data.dev, accelerator)
+    best = Recognizer(replace(model, scale=scale), device=accelerator.device, parser=NONE)
     dev = measure(best, data.dev, accelerator)
     test = None if data.test is None else measure(best, data.test, accelerator)
     if accelerator.is_main_process:

@@ -16,6 +16,7 @@ from disconer.formats.brat.lines import (
     without_references,
 )
 from disconer.formats.build import surface_fits
+from disconer.formats.extras import note_trees
 from disconer.formats.misfit import excuse
 from disconer.ledger import Ledger
 from disconer.types import Document, Entity, normalise
@@ -38,6 +39,7 @@ def annotation_text(document: Document, ledger: Ledger) -> str:
         elif entity := entities.pop(own_id(line), None):
             written.append(line if _still_says(line, entity, document) else _new_line(own_id(line), entity, document))
     written += [_new_line(id, entity, document) for id, entity in entities.items()]
+    note_trees(document, ledger)
     ledger.lost("spaces in labels", sum(entity.label != brat_label(entity.label) for entity in document.entities))
     return Layout([*written, ""] if final_break else written, layout.newline, layout.bom).to_file()
 
