@@ -12,6 +12,7 @@ import pytest
 
 from disconer import DisconerError
 from disconer.vectors import load_vectors
+from disconer.vectors.cut import cut, words_of
 from vectors.files import FORMS, SIZE, VECTORS, WORDS, array_and_lines, glove, lines, word2vec_text
 
 
@@ -157,3 +158,14 @@ def test_nothing_is_left_of_a_conversion_that_failed(tmp_path: Path, cache: Path
     with pytest.raises(DisconerError):
         load_vectors(str(path))
     assert list((cache / "vectors").iterdir()) == []
+
+
+def test_cut_to_the_words_of_some_texts(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("Pain in the knee, 47 xyz", "utf-8")
+    table = load_vectors(str(glove(tmp_path)))
+    assert cut(table, words_of(str(tmp_path / "notes.txt")), tmp_path / "small") == 3
+    small = load_vectors(str(tmp_path / "small"))
+    assert [small.word(row) for row in range(len(small))] == ["the", "pain", "00"]
+    row = small.find("Pain")
+    assert row is not None
+    np.testing.assert_array_equal(small.vectors[row], VECTORS[1])

@@ -16,7 +16,7 @@ from disconer.model.encoder import Encoding
 from disconer.model.vector_words import VectorWords
 from disconer.model.word_reader import N_SPECIAL, WordReader, load_words
 from disconer.models import CONFIG
-from disconer.vectors import VectorTable, load_vectors, variants
+from disconer.vectors import VectorTable, load_vectors
 
 
 def load_vector_encoding(config: EncoderConfig, words: Iterable[str]) -> Encoding:
@@ -67,9 +67,8 @@ def _rows(source: VectorTable, words: set[str], wanted: str | int) -> np.ndarray
     """The rows to be kept, in the order of the source."""
     if wanted == "all":
         return np.sort(source.index.rows)
-    found = {row for word in words for form in variants(word) if (row := source.index.get(form)) is not None}
     first = [] if wanted == "data" else np.sort(source.index.rows)[: int(wanted)].tolist()
-    return np.array(sorted(found.union(first)), dtype=np.int64)
+    return np.array(sorted({*source.rows_of(words), *first}), dtype=np.int64)
 
 
 def _notes(source: VectorTable, words: set[str], n_kept: int) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -36,6 +36,11 @@ class VectorTable:
 
     def word(self, row: int) -> str:
         return self.index.word(row).decode("utf-8", "surrogatepass")
+
+    def rows_of(self, words: Iterable[str]) -> list[int]:
+        """The rows of words and of all their variants, in the order of the table."""
+        forms = {form for word in set(words) for form in variants(word)}
+        return sorted(row for form in forms if (row := self.index.get(form)) is not None)
 
     def find(self, word: str) -> int | None:
         """The row of a word, or of the first of its variants that the table has."""
