@@ -71,12 +71,11 @@ def test_other_settings_are_refused(encoder: str, texts: Path, tmp_path: Path, m
         adapt(encoder, [texts], tmp_path / "run", quick(save_minutes=0), resume=True)
 
 
-def test_two_processes_are_one(encoder: str, texts: Path, tmp_path: Path) -> None:
-    one = adapt(encoder, [texts], tmp_path / "one", quick(steps=30))
-    options = ["--steps=30", "--batch=8", "--length=32", "--rate=5e-3", "--held-out=0.2", "--at-once=4"]
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
+def torchrun(n_processes: int, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """`disconer adapt` in several processes."""
+    start = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(n_processes), "-m", "disconer"]
     done = subprocess.run(
-        [*torchrun, "disconer", "adapt", encoder, str(texts), str(tmp_path / "two"), *options],
+        [sys.executable, *start, "adapt", *map(str, arguments)],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -84,6 +83,13 @@ def test_two_processes_are_one(encoder: str, texts: Path, tmp_path: Path) -> Non
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_two_processes_are_one(encoder: str, texts: Path, tmp_path: Path) -> None:
+    one = adapt(encoder, [texts], tmp_path / "one", quick(steps=30))
+    sizes = ["--steps=30", "--batch=8", "--length=32", "--rate=5e-3", "--held-out=0.2", "--at-once=4"]
+    done = torchrun(2, encoder, texts, tmp_path / "two", *sizes)
     assert done.stderr.count("the encoder is in") == 1  # one speaks for both
     for record, expected in zip(metrics(tmp_path / "two"), metrics(one.folder), strict=True):
         torch.testing.assert_close(record, expected, rtol=1e-4, atol=1e-6)
@@ -111,3 +117,10 @@ def test_the_encoder_is_saved_before_it_is_measured(
     monkeypatch.undo()
     result = adapt(encoder, [texts], tmp_path / "adapted", quick(steps=20, save_minutes=0), resume=True)
     assert (result.steps, result.perplexity_after is None) == (20, False)
+
+
+def test_two_processes_go_by_one_clock(encoder: str, texts: Path, tmp_path: Path) -> None:
+    torchrun(2, encoder, texts, tmp_path / "two", "--minutes=20", "--steps=10", "--batch=8", "--length=32")
+    record = metrics(tmp_path / "two")[-1]
+    assert record["step"] == 10
+    assert 0 < record["rate"] < 1e-4  # of 5e-4

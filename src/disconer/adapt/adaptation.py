@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from accelerate import Accelerator
 
 from disconer import __version__
+from disconer.adapt.agree import by_first_process
 from disconer.adapt.budget import Budget, Clock
 from disconer.adapt.cache import TokenCache, Tokens
 from disconer.adapt.card import encoder_card
@@ -78,7 +79,7 @@ class Adaptation:
         progress = self._start()
         started = self.clock.elapsed()
         before = self._perplexity(progress)
-        measuring = self.clock.elapsed() - started
+        measuring = by_first_process(self.clock.elapsed() - started, self.accelerator)
         if not progress.step:
             progress.before = before
         self.display.before(progress.before, new_head=self.new_head)
@@ -107,7 +108,6 @@ class Adaptation:
     def _perplexity(self, progress: Progress) -> float | None:
         """Of the text held out, if that is enough for a sequence."""
         if len(self.cache.held_out) < self.settings.length:
-            self.display.note("too little text is held out to measure perplexity on")
             return None
         held_out = self._sequences(self.cache.held_out)
         return perplexity(self.network, held_out, self.masker, self.accelerator, at_once=progress.at_once)

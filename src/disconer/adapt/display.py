@@ -50,7 +50,9 @@ class Display:
         self._say(f"note: {line}")
 
     def before(self, perplexity: float | None, *, new_head: bool) -> None:
-        if perplexity is not None:
+        if perplexity is None:
+            self._say("note: too little text is held out to measure perplexity on")
+        else:
             chance = " (the layer that guesses is new)" if new_head else ""
             self._say(f"perplexity of text held out, before: {perplexity:,.2f}{chance}")
 

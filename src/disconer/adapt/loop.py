@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
-from accelerate.utils import broadcast
 from torch import Tensor, nn
 
+from disconer.adapt.agree import by_first_process
 from disconer.adapt.budget import Budget, Clock, rate_share
 from disconer.adapt.display import Display
 from disconer.adapt.feed import Fed, Feed
@@ -89,9 +89,7 @@ class Loop:
     def _elapsed(self) -> float:
         """The time so far, by the first process's clock: all must come to the same rate and the same end."""
         elapsed = self.clock.elapsed()
-        if self.budget.seconds is None or self.accelerator.num_processes == 1:
-            return elapsed
-        return float(broadcast(torch.tensor(elapsed, device=self.accelerator.device)))
+        return elapsed if self.budget.seconds is None else by_first_process(elapsed, self.accelerator)
 
     def _done(self, progress: Progress) -> float:
         return self.budget.done(progress.step, self.clock.elapsed())
