@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.model.span_decisions import Fragments, SpanPlaces, decide, pairs_within_rows, possible_pairs
+from disconer.model.span_decisions import Fragments, Rules, SpanPlaces, pairs_within_rows, possible_pairs
 from disconer.model.span_reading import read_entities
 
 
@@ -24,24 +24,24 @@ def test_pairs_are_all_pairs_of_a_row(rows: list[int]) -> None:
 def test_a_window_keeps_its_best_spans_at_most_one_a_word() -> None:
     spans = places((0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 0, 1))
     scores = np.array([[0, 3], [0, 1], [0, 2], [0, 1]], dtype=np.float32)
-    kept = decide(spans, scores, [2, 5], several=False).spans
+    kept = Rules().decide(spans, scores, [2, 5]).spans
     assert list(zip(kept.row, kept.start, kept.end, strict=True)) == [(0, 0, 1), (0, 1, 2), (1, 0, 1)]
 
 
 def test_one_label_or_several() -> None:
     spans, scores = places((0, 0, 1)), np.array([[0, 2, 3, -1]], dtype=np.float32)
-    one = decide(spans, scores, [4], several=False)
-    assert one.labelled.tolist() == [[False, True, False]]
+    one = Rules().decide(spans, scores, [4])
+    assert one.possible.tolist() == one.certain.tolist() == [[False, True, False]]
     assert one.chances[0, 1] == pytest.approx(np.exp(3) / (1 + np.exp(2) + np.exp(3) + np.exp(-1)))
-    several = decide(spans, scores, [4], several=True)
-    assert several.labelled.tolist() == [[True, True, False]]
+    several = Rules(several=True).decide(spans, scores, [4])
+    assert several.possible.tolist() == several.certain.tolist() == [[True, True, False]]
     assert several.chances[0, 2] == pytest.approx(1 / (1 + np.e))
 
 
 def test_pairs_share_a_label_and_have_a_word_between_them() -> None:
     spans = places((0, 0, 1), (0, 1, 2), (0, 3, 4), (0, 5, 6), (1, 7, 8))
     labelled = np.array([[1, 0], [1, 0], [1, 1], [0, 1], [1, 1]], dtype=bool)
-    fragments = Fragments(spans, np.ones((5, 2), dtype=np.float32), labelled)
+    fragments = Fragments(spans, np.ones((5, 2), dtype=np.float32), labelled, labelled)
     assert possible_pairs(fragments).T.tolist() == [[0, 2], [1, 2], [2, 3]]
 
 
@@ -50,9 +50,45 @@ def test_entities_of_windows_with_and_without_edges() -> None:
     labelled = np.array([[1, 1], [1, 0], [1, 0], [1, 0]], dtype=bool)
     chances = np.array([[0.5, 0.25], [0.5, 0], [0.5, 0], [0.5, 0]], dtype=np.float32)
     pairs, succession = np.array([[1, 1], [2, 3]]), np.array([0.5, 0], dtype=np.float32)
-    found = read_entities(Fragments(spans, chances, labelled), pairs, succession, ["ADR", "Drug"], n_rows=3)
+    fragments = Fragments(spans, chances, labelled, labelled)
+    found = read_entities(fragments, pairs, succession, ["ADR", "Drug"], Rules(), n_rows=3)
     assert found == [
         [("ADR", ((0, 1),), 0.5), ("Drug", ((0, 1),), 0.25)],
         [],
         [("ADR", ((4, 5),), 0.5), ("ADR", ((0, 1), (2, 3)), 0.125)],
     ]
+
+
+def test_weak_fragments_are_looked_at_but_not_certain() -> None:
+    rules = Rules(weak=0.1)
+    fragments = rules.decide(places((0, 0, 1), (0, 2, 3)), np.array([[0, 1], [0, -2]], dtype=np.float32), [4])
+    assert rules.least_margin == pytest.approx(np.log(1 / 9))
+    assert fragments.possible.tolist() == [[True], [True]]
+    assert fragments.certain.tolist() == [[True], [False]]
+
+
+@pytest.mark.parametrize(
+    ("weak_score", "wanted"),
+    [
+        (0.1, [((0, 1), (2, 3))]),  # 0.8 * 0.25 * 0.9: scores enough, and its part no more stands alone
+        (0.2, [((0, 1),)]),
+    ],
+)
+def test_an_entity_with_a_weak_part_must_score_enough(weak_score: float, wanted: list[object]) -> None:
+    certain, possible = np.array([[True], [False]]), np.ones((2, 1), dtype=bool)
+    fragments = Fragments(places((0, 0, 1), (0, 2, 3)), np.array([[0.8], [0.25]], dtype=np.float32), possible, certain)
+    rules = Rules(weak=0.1, weak_score=weak_score)
+    (found,) = read_entities(
+        fragments, np.array([[0], [1]]), np.array([0.9], dtype=np.float32), ["ADR"], rules, n_rows=1
+    )
+    assert [entity.ranges for entity in found] == wanted
+
+
+def test_a_weak_part_that_does_not_fit_leaves_the_others_together() -> None:
+    """A triangle of two certain fragments and a weak one: without the weak one they are an entity as before."""
+    certain, possible = np.array([[True], [True], [False]]), np.ones((3, 1), dtype=bool)
+    spans = places((0, 0, 1), (0, 2, 3), (0, 4, 5))
+    fragments = Fragments(spans, np.array([[0.8], [0.8], [0.1]], dtype=np.float32), possible, certain)
+    pairs, succession = np.array([[0, 0, 1], [1, 2, 2]]), np.array([0.9, 0.9, 0.9], dtype=np.float32)
+    (found,) = read_entities(fragments, pairs, succession, ["ADR"], Rules(weak=0.1, weak_score=0.2), n_rows=1)
+    assert [entity.ranges for entity in found] == [((0, 1), (2, 3))]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from disconer.config import Config, EncoderConfig, GcnConfig, SpanHeadConfig
+from disconer.config import Config, EncoderConfig, GcnConfig, ScorerConfig, SpanHeadConfig
 from disconer.model.encoder import WordEncoder
 from disconer.model.gcn import Aggcn
 from disconer.model.lstm import BiLstm
 from disconer.model.network import AnyNetwork, Network, Words
 from disconer.model.scorers import FragmentScorer, RelationScorer, WidthEmbedding
+from disconer.model.span_decisions import Rules
+from disconer.model.span_grid import SpanGrid
 from disconer.model.span_head import SpanHead
 from disconer.model.span_targets import Relation
 
@@ -51,6 +53,14 @@ def _build_gcn(config: GcnConfig, size: int) -> Aggcn:
     )
 
 
+def _build_grid(config: ScorerConfig) -> SpanGrid | None:
+    if config.grid is None:
+        return None
+    return SpanGrid(
+        size=config.hidden[0], channels=config.grid.channels, layers=config.grid.layers, dropout=config.dropout
+    )
+
+
 def _build_span_head(config: SpanHeadConfig, labels: Sequence[str], *, word_size: int) -> SpanHead:
     fragments = FragmentScorer(
         word_size=word_size,
@@ -58,6 +68,7 @@ def _build_span_head(config: SpanHeadConfig, labels: Sequence[str], *, word_size
         hidden=config.fragments.hidden,
         n_classes=len(labels) + 1,
         dropout=config.fragments.dropout,
+        grid=_build_grid(config.fragments),
     )
     relations = RelationScorer(
         word_size=word_size,
@@ -65,6 +76,7 @@ def _build_span_head(config: SpanHeadConfig, labels: Sequence[str], *, word_size
         hidden=config.relations.hidden,
         n_classes=len(Relation),
         dropout=config.relations.dropout,
+        between=config.relations.between,
     )
     return SpanHead(
         labels=labels,
@@ -73,7 +85,7 @@ def _build_span_head(config: SpanHeadConfig, labels: Sequence[str], *, word_size
         fragments=fragments,
         relations=relations if config.relations.enabled else None,
         overlapping=config.relations.overlapping,
-        several=config.labels == "many",
+        rules=Rules.from_config(config),
         alpha=config.alpha,
         beta=config.beta,
     )

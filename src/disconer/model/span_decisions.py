@@ -5,16 +5,17 @@ On the CPU and without torch, whatever ran the network: there are few fragments,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from disconer.config import SpanHeadConfig
 from disconer.model.reader import Ints
 
 NONE = 0  # the class of spans that are no fragment; label number n is class n + 1
-THRESHOLD = 0.5  # of a label's probability where a span may have several
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -41,38 +42,63 @@ class SpanPlaces:
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
-    """Spans that are judged to be fragments. K of them.
+    """Spans that may be fragments. K of them.
 
     chances: the probability of each label.  Shape: (K, labels)
-    labelled: which labels each of them has.  Shape: (K, labels)
+    possible: which labels each of them may have as a part of a discontinuous entity.  Shape: (K, labels)
+    certain: those of them that it has anyway.  Shape: (K, labels)
     """
 
     spans: SpanPlaces
     chances: Floats
-    labelled: Bools
+    possible: Bools
+    certain: Bools
 
 
-def margins(scores: Floats, *, several: bool) -> Floats:
-    """By how much the best label of a span beats its being no fragment.  Shape: (…, classes) -> (…)"""
-    best: Floats = scores[..., 1:].max(-1)
-    return best if several else best - scores[..., NONE]
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How the span head decides.
 
-
-def decide(spans: SpanPlaces, scores: Floats, lengths: Sequence[int], *, several: bool) -> Fragments:
-    """Fragments with their labels, from spans that score above 0.
-
-    scores: of each span for each class.  Shape: (K, classes)
-    lengths: words of each window.
-    several: a span may have several labels, each by a threshold, or one.
+    several: a span may have several labels, each against none, or one (softmax, as in the paper).
+    weak: probability of a label against none from which on a span may be a part of a discontinuous entity. 0.5, as
+        in the paper: if it is a fragment by itself.
+    weak_score: the least score of an entity with such a part.
     """
-    kept = at_most_one_a_word(spans.row, margins(scores, several=several), lengths)
-    spans, scores = spans[kept], scores[kept]
-    if several:
-        chances = (1 / (1 + np.exp(-scores[:, 1:]))).astype(np.float32)
-        return Fragments(spans, chances, chances > THRESHOLD)
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    chances = (powers[:, 1:] / powers.sum(-1, keepdims=True)).astype(np.float32)
-    return Fragments(spans, chances, chances == chances.max(-1, keepdims=True))
+
+    several: bool = False
+    weak: float = 0.5
+    weak_score: float = 0.0
+
+    @classmethod
+    def from_config(cls, config: SpanHeadConfig) -> Rules:
+        return cls(config.labels == "many", config.weak_fragments, config.weak_score)
+
+    @property
+    def least_margin(self) -> float:
+        """The margin that a span must be above to be looked at."""
+        return math.log(self.weak / (1 - self.weak))
+
+    def margins(self, scores: Floats) -> Floats:
+        """By how much the best label of a span beats its being none, in log-odds.  Shape: (K, classes) -> (K,)"""
+        best: Floats = scores[:, 1:].max(-1)
+        return best if self.several else best - scores[:, NONE]
+
+    def decide(self, spans: SpanPlaces, scores: Floats, lengths: Sequence[int]) -> Fragments:
+        """Fragments with their labels, from spans whose margin is above the least.
+
+        scores: of each span for each class.  Shape: (K, classes)
+        lengths: words of each window.
+        """
+        margin = self.margins(scores)
+        kept = at_most_one_a_word(spans.row, margin, lengths)
+        spans, scores, margin = spans[kept], scores[kept], margin[kept]
+        if self.several:
+            chances = (1 / (1 + np.exp(-scores[:, 1:]))).astype(np.float32)
+            return Fragments(spans, chances, scores[:, 1:] > self.least_margin, scores[:, 1:] > 0)
+        powers = np.exp(scores - scores.max(-1, keepdims=True))
+        chances = (powers[:, 1:] / powers.sum(-1, keepdims=True)).astype(np.float32)
+        best = chances == chances.max(-1, keepdims=True)
+        return Fragments(spans, chances, best, best & (margin > 0)[:, None])
 
 
 def at_most_one_a_word(row: Ints, margin: Floats, lengths: Sequence[int]) -> Bools:
@@ -99,9 +125,9 @@ def pairs_within_rows(row: Ints) -> Ints:
 
 def possible_pairs(fragments: Fragments) -> Ints:
     """Pairs that could be of one entity: a word lies between them, and they share a label.  Shape: (2, pairs)"""
-    spans, labelled = fragments.spans, fragments.labelled
+    spans, possible = fragments.spans, fragments.possible
     first, second = pairs_within_rows(spans.row)
     apart = spans.end[first] < spans.start[second]
     first, second = first[apart], second[apart]
-    alike = (labelled[first] & labelled[second]).any(-1)
+    alike = (possible[first] & possible[second]).any(-1)
     return np.stack([first[alike], second[alike]])

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 
 from disconer import __version__
 from disconer.errors import DisconerError
+from disconer.files import replace_file
 from disconer.model.description import FORMAT_VERSION, write_description
 from disconer.model.encoder import WordEncoder
 from disconer.model.hub import first_line
@@ -34,6 +36,7 @@ from disconer.onnx.graphs import (
 )
 from disconer.onnx.lstm import OPSET
 from disconer.onnx.quantize import quantize
+from disconer.onnx.shrink import shrink
 
 ENCODERS = ("transformer", "vectors")  # kinds of encoders whose readers work without torch
 
@@ -55,11 +58,15 @@ def export_model(model: Model, folder: Path, *, int8: bool = False) -> None:
     _write_description(model, folder, int8=int8)
     with _plain_attention(network.words.encoder):
         spans = _trace(SpanGraph(network, head), example_spans(_piece_shape(model)), SPAN_INPUTS, SPAN_OUTPUTS)
-    _write_graph(spans, folder / SPANS, int8=int8)
     if head.relations is not None:
         word_size = head.fragments.parts[0]
         pairs = _trace(PairGraph(head), example_pairs(word_size), PAIR_INPUTS, PAIR_OUTPUTS)
-        _write_graph(pairs, folder / PAIRS, int8=False)
+        if int8:
+            shrink(pairs)
+        replace_file(folder / PAIRS, _tidied(pairs).SerializeToString())
+    if int8:
+        spans = quantize(spans)
+    replace_file(folder / SPANS, _tidied(spans).SerializeToString())  # last: with it, the folder is a model
 
 
 def _write_description(model: Model, folder: Path, *, int8: bool) -> None:
@@ -129,23 +136,21 @@ def _trace(module: nn.Module, example: tuple[Tensor, ...], inputs: Mapping[str, 
     return program.model_proto
 
 
-def _write_graph(graph: Any, path: Path, *, int8: bool) -> None:
-    import onnx
-
-    if int8:
-        quantize(graph, path)
-        graph = onnx.load(path)
-    _forget_origins(graph)
-    onnx.save(graph, path)
-
-
-def _forget_origins(graph: Any) -> None:
-    """Take out where in whose code each operator comes from: as much as a small network, and paths of this machine."""
+def _tidied(graph: Any) -> Any:
+    """The graph without inputs that nothing reads, and without where in whose code each operator comes from: that is
+    as much as a small network, and tells of folders on this machine.
+    """
+    read = {name for node in graph.graph.node for name in node.input}
+    kept = [item for item in graph.graph.input if item.name in read]
+    del graph.graph.input[:]
+    graph.graph.input.extend(kept)
     del graph.metadata_props[:]
     del graph.graph.metadata_props[:]
-    for item in (*graph.graph.node, *graph.graph.initializer, *graph.graph.input, *graph.graph.value_info):
+    parts = graph.graph.node, graph.graph.initializer, graph.graph.input, graph.graph.output, graph.graph.value_info
+    for item in chain(*parts):
         del item.metadata_props[:]
         item.ClearField("doc_string")
+    return graph
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from disconer.model.arrays import WordArrays
 from disconer.model.found import Found
 from disconer.model.hub import first_line
 from disconer.model.reader import Ints
-from disconer.model.span_decisions import Floats, Fragments, SpanPlaces, decide, possible_pairs
+from disconer.model.span_decisions import Floats, Fragments, Rules, SpanPlaces, possible_pairs
 from disconer.model.span_reading import read_entities
 from disconer.onnx.files import PAIRS, SPANS
 
@@ -32,9 +32,8 @@ class OnnxRuntime:
     batch_pieces = BATCH_PIECES
     batch_spans = BATCH_SPANS
 
-    def __init__(self, folder: Path, *, labels: tuple[str, ...], max_width: int | None, several: bool) -> None:
-        """several: a span may have several labels."""
-        self._labels, self._max_width, self._several = labels, max_width, several
+    def __init__(self, folder: Path, *, labels: tuple[str, ...], max_width: int | None, rules: Rules) -> None:
+        self._labels, self._max_width, self._rules = labels, max_width, rules
         self._spans = _session(folder / SPANS)
         self._inputs = [needed.name for needed in self._spans.get_inputs()]
         self._pairs = _session(folder / PAIRS) if (folder / PAIRS).is_file() else None
@@ -48,9 +47,9 @@ class OnnxRuntime:
         row, start, width = above.nonzero()
         spans = SpanPlaces(row, start, start + width + 1)
         lengths = batch.lengths.tolist()
-        fragments = decide(spans, scores[row, start, width], lengths, several=self._several)
+        fragments = self._rules.decide(spans, scores[row, start, width], lengths)
         pairs, succession = self._succession(words, fragments)
-        return read_entities(fragments, pairs, succession, self._labels, n_rows=len(lengths))
+        return read_entities(fragments, pairs, succession, self._labels, self._rules, n_rows=len(lengths))
 
     def _feed(self, batch: WordArrays) -> dict[str, Any]:
         """What the network reads; its export left out what makes no difference to it."""
