@@ -57,3 +57,10 @@ def test_the_encoder_is_named_as_on_the_hub_or_by_the_end_of_its_path() -> None:
     made = card(encoder={"name": "/home/ann/models/my-bert"})
     assert "encoder `models/my-bert`" in made
     assert "/home" not in made
+
+
+def test_a_model_that_looks_at_syntax_names_its_parser_and_no_place_on_a_machine() -> None:
+    assert "dependency trees" not in card()
+    made = card(syntax={"parser": "spacy:/home/ann/models/my-parser", "gcn": {}})
+    assert "It looks at dependency trees: the parser `spacy:models/my-parser` has to be there" in made
+    assert "/home" not in made

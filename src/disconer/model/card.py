@@ -9,6 +9,7 @@ from typing import Any
 
 from disconer.config import Config
 from disconer.config.yaml_text import format_yaml
+from disconer.text.syntax.spec import ParserSpec, parser_spec
 from disconer.types import Kind
 
 Figures = Mapping[str, Mapping[str, Any]]  # by split, as `Evaluation.to_dict` has them
@@ -36,7 +37,7 @@ for entity in ner("Pain and stiffness in both knees.").entities:
     print(entity.label, entity.text, entity.fragments, entity.score)
 ```
 
-On the command line: `disconer predict notes/ -o predicted/ --model FOLDER`.
+On the command line: `disconer predict notes/ -o predicted/ --model FOLDER`.$parser
 
 ## Labels
 
@@ -85,7 +86,12 @@ def model_card(*, labels: Sequence[str], config: Config, version: str, figures: 
         width="" if width is None else f" No fragment of them is wider than {width} words.",
         version=version,
         encoder=public_name(config.encoder.name),
-        settings=format_yaml(settings | {"encoder": settings["encoder"] | {"name": public_name(config.encoder.name)}}),
+        parser=_parser_line(config),
+        settings=format_yaml(
+            settings
+            | {"encoder": settings["encoder"] | {"name": public_name(config.encoder.name)}}
+            | {"syntax": settings["syntax"] | {"parser": _public_parser(config)}}
+        ),
     )
 
 
@@ -99,6 +105,18 @@ def _data_lines(config: Config) -> Iterator[str]:
 def public_name(path: str) -> str:
     """The end of a path, or the name on the Hub: enough to know it by, and nothing about somebody's machine."""
     return "/".join(part for part in PurePath(path).parts[-2:] if part not in ("/", "\\"))
+
+
+def _parser_line(config: Config) -> str:
+    """What the model needs beside itself, if it looks at syntax."""
+    if not config.syntax.needed:
+        return ""
+    return f"\n\nIt looks at dependency trees: the parser `{_public_parser(config)}` has to be there where it is used."
+
+
+def _public_parser(config: Config) -> str:
+    kind, argument = parser_spec(config.syntax.parser)
+    return str(ParserSpec(kind, argument if kind == "corenlp" else public_name(argument)))
 
 
 def _figure_lines(figures: Figures) -> Iterator[str]:

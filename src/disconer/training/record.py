@@ -17,7 +17,7 @@ from disconer.files import replace_file
 from disconer.formats.source import Source
 from disconer.training.state import RunFolder
 
-PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "safetensors")
+PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "safetensors", "spacy", "stanza")
 SPLITS = ("train", "dev", "test")
 
 

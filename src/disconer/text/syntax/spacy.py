@@ -85,8 +85,8 @@ def _find(pipeline: str) -> Path:
 def _how_to_install(pipeline: str) -> str:
     if f"spacy:{pipeline}" == BIOMEDICAL:
         return (
-            "It is disconer's biomedical parser: install it as the page on syntax says (docs/how-to/syntax.md), or "
-            "choose another with syntax.parser."
+            f"It is disconer's biomedical parser: pip install ./parsers/{pipeline} in a checkout of disconer, or "
+            "choose another with syntax.parser (docs/how-to/syntax.md)."
         )
     return (
         f"Install it (python -m spacy download {pipeline}; without internet: pip install its .whl file), or choose "
