@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from disconer.ahead import made_ahead
 from disconer.config import SyntaxConfig
 from disconer.errors import DisconerWarning
-from disconer.model.arrays import word_arrays
+from disconer.model.arrays import WordArrays, word_arrays
 from disconer.model.examples import Windower, batches_by_length
 from disconer.model.found import Found
-from disconer.model.runtime import AnyModel, Device, batch_size
+from disconer.model.runtime import AnyModel, Device, Precision, batch_size
 from disconer.model.scores import ScoreScale
 from disconer.model.windows import Window
 from disconer.models import find_model, load
@@ -23,10 +26,32 @@ from disconer.text.syntax.make import make_syntax
 from disconer.text.syntax.spec import NONE
 from disconer.types import Document, Entity
 
-DOCUMENTS_AHEAD = 64  # documents whose sentences are sorted by length together
-CHARACTERS_AHEAD = 200_000  # of these documents, if they are long
+# Sentences of so many documents are sorted by length together, so that batches have little padding.
+DOCUMENTS_AHEAD = 1024
+CHARACTERS_AHEAD = 200_000
 WITHOUT_HEADS = "Some sentences have no syntactic heads, at which this model looks"
 PARSER_ADVICE = "Entities are found without them, less well; another parser may help (parser=…, or --parser)."
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Documents that are looked at together, ready for the network.
+
+    owners: of each window, the document that it is of, by position.
+    plan: the windows of each batch, by position.
+    found: what was found in each batch so far.
+    """
+
+    documents: list[Document]
+    owners: list[int]
+    windows: list[Window]
+    plan: list[list[int]]
+    batches: list[WordArrays]
+    found: list[list[list[Found]]] = field(default_factory=list)
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.found) == len(self.plan)
 
 
 class Recognizer:
@@ -37,10 +62,18 @@ class Recognizer:
     """
 
     def __init__(
-        self, model: AnyModel, *, device: Device = None, parser: str | None = None, keep_parses: bool = False
+        self,
+        model: AnyModel,
+        *,
+        device: Device = None,
+        precision: Precision = "fp32",
+        parser: str | None = None,
+        keep_parses: bool = False,
     ) -> None:
         """Make a recogniser of a loaded model.
 
+        device: as torch names devices; None: the first GPU if there is one, else the CPU.
+        precision: bf16 is faster on hardware that has it, and not always of the same opinion in close cases.
         parser: gives sentences their heads in place of the parser that the model was trained with; "none" leaves
             them as they are.
         keep_parses: keep trees on disk, so that the same text is not parsed again.
@@ -48,7 +81,7 @@ class Recognizer:
         self.model = model
         self.parsing = Account()  # of all sentences that it saw, if it looks at their heads
         self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
-        self._runtime = model.runtime(device)
+        self._runtime = model.runtime(device, precision)
         self._windower = Windower(model.config.data, model.reader, model.max_pieces)
         self._batch_size = batch_size(model, self._runtime)
 
@@ -58,11 +91,13 @@ class Recognizer:
         name_or_path: str | os.PathLike[str],
         *,
         device: Device = None,
+        precision: Precision = "fp32",
         parser: str | None = None,
         keep_parses: bool = False,
     ) -> Recognizer:
         """Load a model: its folder, the folder of a training run (then its best), a package, or a name on the Hub."""
-        return cls(load(find_model(name_or_path)), device=device, parser=parser, keep_parses=keep_parses)
+        model = load(find_model(name_or_path))
+        return cls(model, device=device, precision=precision, parser=parser, keep_parses=keep_parses)
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a folder that `from_pretrained` reads."""
@@ -79,7 +114,7 @@ class Recognizer:
 
     def __call__(self, text: str) -> Document:
         """The entities of one text."""
-        return next(self.pipe([text]))
+        return next(self._annotate([self._prepare(list(_as_documents([text])))]))
 
     def pipe(self, texts: Iterable[str], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
         """The entities of many texts, streaming, in their order; up to `batch_size` texts are looked at together."""
@@ -94,9 +129,30 @@ class Recognizer:
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
-        return (found for chunk in _chunks(documents, batch_size) for found in self._annotate(chunk))
+        chunks = _chunks(documents, batch_size)
+        return self._annotate(made_ahead(self._prepare, chunks, ahead=1))
 
-    def _annotate(self, documents: list[Document]) -> Iterator[Document]:
+    def _annotate(self, chunks: Iterable[Prepared]) -> Iterator[Document]:
+        """The documents of prepared chunks. Batches of the next chunk may be under way when one is complete."""
+        waiting: deque[Prepared] = deque()
+
+        def batches() -> Iterator[WordArrays]:
+            for chunk in chunks:
+                waiting.append(chunk)
+                yield from chunk.batches
+
+        for found in self._runtime.find(batches()):
+            yield from self._completed(waiting)  # chunks without a word have no batches
+            waiting[0].found.append(found)
+            yield from self._completed(waiting)
+        yield from self._completed(waiting)
+
+    def _completed(self, waiting: deque[Prepared]) -> Iterator[Document]:
+        while waiting and waiting[0].is_complete:
+            yield from self._documents(waiting.popleft())
+
+    def _prepare(self, documents: list[Document]) -> Prepared:
+        """Everything up to the network."""
         segmented = self._with_heads([self._windower.segment(document) for document in documents])
         owners: list[int] = []
         windows: list[Window] = []
@@ -104,14 +160,23 @@ class Recognizer:
             for own in self._windower.windows(document):
                 owners += [number] * len(own)
                 windows += own
-        found: list[list[Entity]] = [[] for _ in documents]
-        for number, window, in_window in zip(owners, windows, self._find(windows), strict=True):
-            owned = [entity for entity in in_window if window.owns(entity.ranges[0][0])]
-            found[number] += [_entity(entity, window, self.model.scale) for entity in owned]
-        for document, entities in zip(segmented, found, strict=True):
+        sizes = [max(len(window), len(window.pieces.ids)) for window in windows]
+        plan = batches_by_length(sizes, self._batch_size)
+        batches = [word_arrays([windows[position] for position in batch], self.model.reader) for batch in plan]
+        return Prepared(segmented, owners, windows, plan, batches)
+
+    def _documents(self, chunk: Prepared) -> Iterator[Document]:
+        """The documents of a complete chunk with their entities."""
+        entities: list[list[Entity]] = [[] for _ in chunk.documents]
+        for positions, batch in zip(chunk.plan, chunk.found, strict=True):
+            for position, in_window in zip(positions, batch, strict=True):
+                window = chunk.windows[position]
+                owned = [found for found in in_window if window.owns(found.ranges[0][0])]
+                entities[chunk.owners[position]] += [_entity(found, window, self.model.scale) for found in owned]
+        for document, own in zip(chunk.documents, entities, strict=True):
             numbered = [
                 Entity(entity.label, entity.fragments, f"T{number}", entity.score)
-                for number, entity in enumerate(sorted(entities, key=_position), 1)
+                for number, entity in enumerate(sorted(own, key=_position), 1)
             ]
             yield document.replace(entities=tuple(numbered))
 
@@ -123,17 +188,6 @@ class Recognizer:
         for reason in self.parsing.without.keys() - known:
             warnings.warn(f"{WITHOUT_HEADS}: {reason}. {PARSER_ADVICE}", DisconerWarning, stacklevel=2)
         return parsed
-
-    def _find(self, windows: list[Window]) -> list[list[Found]]:
-        """The entities of each window, whatever the order in which batches take them."""
-        found: list[list[Found]] = [[] for _ in windows]
-        sizes = [max(len(window), len(window.pieces.ids)) for window in windows]
-        batches = batches_by_length(sizes, self._batch_size)
-        arrays = (word_arrays([windows[position] for position in batch], self.model.reader) for batch in batches)
-        for batch, in_batch in zip(batches, self._runtime.find(arrays), strict=True):
-            for position, entities in zip(batch, in_batch, strict=True):
-                found[position] = entities
-        return found
 
 
 def _syntax_for(config: SyntaxConfig, parser: str | None, keep_parses: bool) -> Syntax | None:
