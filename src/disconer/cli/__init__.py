@@ -12,6 +12,7 @@ import typer
 
 from disconer import __version__
 from disconer.cli.adapt import adapt_cli
+from disconer.cli.bench import bench_cli
 from disconer.cli.check import check_cli
 from disconer.cli.convert import convert_cli
 from disconer.cli.demo import demo_cli
@@ -48,6 +49,7 @@ app.command("evaluate")(evaluate_cli)
 app.command("predict")(predict_cli)
 app.command("render")(render_cli)
 app.command("serve")(serve_cli)
+app.command("bench")(bench_cli)
 
 
 def _show_version(wanted: bool) -> None:
