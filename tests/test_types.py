@@ -117,6 +117,7 @@ def test_entity_as_a_dictionary() -> None:
         (lambda: Sentence(0, 3, ((0, 1),), heads=(0,)), "another token"),
         (lambda: Sentence(0, 3, ((0, 1),), heads=(1,)), "another token"),
         (lambda: Sentence(0, 3, ((0, 1),), heads=(-2,)), "another token"),
+        (lambda: Sentence(0, 3, ((0, 1),), heads=(-1.0,)), "another token"),
         (lambda: Sentence(0, 3, ((0, 1),), relations=("a", "b")), "2 relations for 1 tokens"),
     ],
 )

@@ -174,7 +174,7 @@ def _check_heads(heads: tuple[int, ...], n_tokens: int) -> None:
     if len(heads) != n_tokens:
         raise ValueError(f"{len(heads)} heads for {n_tokens} tokens")
     for token, head in enumerate(heads):
-        if not -1 <= head < n_tokens or head == token:
+        if not isinstance(head, int) or not -1 <= head < n_tokens or head == token:
             raise ValueError(f"token {token} has head {head}; a head is another token 0 to {n_tokens - 1}, or -1")
 
 

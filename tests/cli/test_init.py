@@ -63,15 +63,18 @@ def test_two_labels_on_many_spans_ask_for_many(tmp_path: Path) -> None:
     assert load_config(tmp_path / "config.yaml").head.labels == "many"
 
 
-def test_a_preset_gives_the_rest_and_its_gcn_only_where_there_are_heads(tmp_path: Path) -> None:
+def test_a_preset_gives_the_rest_and_its_parser(tmp_path: Path) -> None:
     write(documents(), tmp_path / "a.jsonl")
     init(tmp_path / "a.jsonl", tmp_path / "a.yaml", preset="cadec")
-    plain = load_config(tmp_path / "a.yaml")
-    assert plain.encoder == load_config("cadec").encoder
-    assert (plain.syntax.parser, plain.syntax.gcn) == ("none", None)
-    write([parsed(document) for document in documents()], tmp_path / "b.jsonl")
-    init(tmp_path / "b.jsonl", tmp_path / "b.yaml", preset="cadec")
-    assert load_config(tmp_path / "b.yaml").syntax == load_config("cadec").syntax
+    assert load_config(tmp_path / "a.yaml").encoder == load_config("cadec").encoder
+    assert load_config(tmp_path / "a.yaml").syntax == load_config("cadec").syntax
+
+
+def test_heads_that_nothing_is_made_of_are_told(tmp_path: Path) -> None:
+    write([parsed(document) for document in documents()], tmp_path / "a.jsonl")
+    result = CliRunner().invoke(app, ["init", str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "a.yaml")])
+    assert "The sentences have syntactic heads" in result.output
+    assert load_config(tmp_path / "a.yaml").syntax.gcn is None
 
 
 def test_without_data_the_preset_itself_is_written(tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ BAD = [
     ("bad-syntax", line(entities=["A"])),
     ("bad-syntax", line(text=3)),
     ("bad-syntax", line(sentences=[{"start": 0, "end": 9, "tokens": [[0, 4]], "heads": [0]}])),
+    ("bad-syntax", line(sentences=[{"start": 0, "end": 9, "tokens": [[0, 4]], "heads": [-1, 0]}])),
+    ("bad-syntax", line(sentences=[{"start": 0, "end": 9, "tokens": [[0, 4]], "heads": ["-1"]}])),
     ("bad-syntax", line(sentences=[{"start": 0, "end": 9, "tokens": [[0, 12]]}])),
     ("bad-syntax", "[" * 100_000),
     ("truncated", line()[:-3]),

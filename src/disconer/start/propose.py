@@ -15,14 +15,12 @@ LISTED = 8  # labels named one by one
 
 
 def propose(splits: Splits, survey: Survey, base: Config | None = None) -> Config:
-    """`base` (or the defaults) fitted to the data: its paths, sentences, widest fragments, labels, size and syntax."""
+    """`base` (or the defaults) fitted to the data: its paths, sentences, widest fragments, labels and size."""
     values = (base or Config(data=DataConfig(train=TRAIN, dev=DEV))).to_dict()
     paths = {split: str(splits.paths[split]) if split in splits.paths else None for split in (TRAIN, DEV, TEST)}
     values["data"] = {**paths, "format": None if splits.assigned else splits.format, "splitter": survey.splitter}
     values["head"]["max_width"] = survey.max_width
     values["head"]["labels"] = "many" if survey.several_share > SEVERAL else "one"
-    if not survey.parsed:
-        values["syntax"] = {"parser": "none", "gcn": None}
     values["training"]["batch_tokens"] = _batch_tokens(survey.words, values["training"]["batch_tokens"])
     return config_from_dict(values)
 
