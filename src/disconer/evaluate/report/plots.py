@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import log10
 
 WIDTH, HEIGHT = 380, 270
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 10, 40  # around the field of the plot
@@ -14,16 +15,17 @@ DOT = 3.5
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What is measured, from where to where, and where lines are drawn."""
+    """What is measured, from where to where, and where lines are drawn. log: equal steps are equal factors."""
 
     name: str
     low: float
     high: float
     ticks: Sequence[float]
+    log: bool = False
 
     def place(self, value: float, start: float, end: float) -> float:
-        span = self.high - self.low
-        return start + (value - self.low) / span * (end - start) if span else start
+        low, high, value = map(log10, (self.low, self.high, value)) if self.log else (self.low, self.high, value)
+        return start + (value - low) / (high - low) * (end - start) if high > low else start
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,12 @@ class Series:
 
 def plot(title: str, x: Axis, y: Axis, series: Sequence[Series], *, diagonal: bool = False) -> str:
     """A figure. diagonal: also a line from the lower left to the upper right corner, to compare with."""
+    drawn = drawing(title, x, y, series, diagonal=diagonal)
+    return f'<figure class="plot"><figcaption>{escape(title)}</figcaption>\n{drawn}\n{_legend(series)}</figure>'
+
+
+def drawing(title: str, x: Axis, y: Axis, series: Sequence[Series], *, diagonal: bool = False) -> str:
+    """The figure's drawing alone, as SVG."""
     shapes = [*_grid(x, y)]
     if diagonal:
         shapes.append(f'<path class="even" d="{_path(((x.low, y.low), (x.high, y.high)), x, y)}"/>')
@@ -52,12 +60,8 @@ def plot(title: str, x: Axis, y: Axis, series: Sequence[Series], *, diagonal: bo
         shapes.append(f'<g {style}><path class="series" d="{_path(one.points, x, y)}"/>{_dots(one, x, y)}</g>')
     names = ", ".join(one.name for one in series)
     label = escape(f"{title}: {y.name} by {x.name}, of {names}")
-    return (
-        f'<figure class="plot"><figcaption>{escape(title)}</figcaption>\n'
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">\n'
-        + "\n".join(shapes)
-        + f"\n</svg>\n{_legend(series)}</figure>"
-    )
+    lines = "\n".join(shapes)
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">\n{lines}\n</svg>'
 
 
 def _grid(x: Axis, y: Axis) -> list[str]:
@@ -66,11 +70,11 @@ def _grid(x: Axis, y: Axis) -> list[str]:
     for tick in x.ticks:
         place = _x(x, tick)
         shapes.append(f'<path class="grid" d="M{place:.1f} {TOP}V{bottom}"/>')
-        shapes.append(f'<text class="tick" x="{place:.1f}" y="{bottom + 16}" text-anchor="middle">{tick:g}</text>')
+        shapes.append(f'<text class="tick" x="{place:.1f}" y="{bottom + 16}" text-anchor="middle">{tick:,g}</text>')
     for tick in y.ticks:
         place = _y(y, tick)
         shapes.append(f'<path class="grid" d="M{LEFT} {place:.1f}H{WIDTH - RIGHT}"/>')
-        shapes.append(f'<text class="tick" x="{LEFT - 6}" y="{place + 4:.1f}" text-anchor="end">{tick:g}</text>')
+        shapes.append(f'<text class="tick" x="{LEFT - 6}" y="{place + 4:.1f}" text-anchor="end">{tick:,g}</text>')
     shapes.append(f'<text class="name" x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}">{escape(x.name)}</text>')
     shapes.append(f'<text class="name" transform="translate(12 {middle}) rotate(-90)">{escape(y.name)}</text>')
     return shapes

@@ -1,0 +1,180 @@
+"""Whether cost grows no faster than the text: more sentences, and longer ones. Plots for the docs.
+
+    OMP_NUM_THREADS=2 python benchmarks/growth.py --model models/chia-1 --data data/chia/dev.jsonl --out docs/pictures
+
+Sentences are real: the documents of --data over and over, and for the lengths, their words in a row, cut to size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+
+import torch
+
+from disconer import Document, Recognizer, Sentence, read
+from disconer.bench.environment import environment
+from disconer.bench.memory import peak_memory
+from disconer.bench.timing import Clock, in_turns, make_clock
+from disconer.evaluate.report.plots import Axis, Dot, Series, drawing
+from disconer.render.stylesheet import themes
+from disconer.text import segment
+
+SIZES = [1_000, 10_000, 100_000]  # sentences
+LENGTHS = [10, 25, 50, 100, 200, 400]  # tokens of a sentence
+TOKENS = 4_000  # for each length
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Size:
+    """So many sentences in one stream, the speed, and the highest resident memory meanwhile."""
+
+    sentences: int
+    per_second: float
+    megabytes: float | None
+
+
+@dataclass(frozen=True)
+class Length:
+    """Sentences of so many tokens, and what one token took: the median, the least and the most of some rounds."""
+
+    tokens: int
+    microseconds: float
+    low: float
+    high: float
+
+
+def by_size(recognizer: Recognizer, documents: list[Document], sizes: list[int], clock: Clock) -> list[Size]:
+    """The stream of each size; the smallest is run once more before, to warm up."""
+    return [_size(recognizer, documents, size, clock) for size in (sizes[0], *sizes)][1:]
+
+
+def _size(recognizer: Recognizer, documents: list[Document], n_sentences: int, clock: Clock) -> Size:
+    seen = 0
+
+    def run() -> None:
+        nonlocal seen
+        for found in recognizer.pipe(_texts(documents, n_sentences)):
+            seen += len(found.sentences or ())
+
+    started = clock()
+    memory = peak_memory(run, torch.device(recognizer.device))
+    measured = Size(seen, seen / (clock() - started), memory.process)
+    print(measured, file=sys.stderr)
+    return measured
+
+
+def _texts(documents: list[Document], n_sentences: int) -> Iterator[str]:
+    """Texts over and over until they have so many sentences."""
+    for document in cycle(documents):
+        if n_sentences <= 0:
+            return
+        n_sentences -= len(document.sentences or ())
+        yield document.text
+
+
+def by_length(recognizer: Recognizer, documents: list[Document], lengths: list[int], clock: Clock) -> list[Length]:
+    """Time for a token in sentences of each length, all lengths in turns."""
+    words = [
+        document.text[start:end]
+        for document in documents
+        for sentence in document.sentences or ()
+        for start, end in sentence.tokens
+    ]
+    jobs = {}
+    for length in lengths:
+        stream = cycle(words)
+        sentences = [_sentence(list(islice(stream, length))) for _ in range(-(-TOKENS // length))]
+        jobs[str(length)] = [partial(_annotate, recognizer, sentences)]
+    timings = in_turns(jobs, repeats=REPEATS, clock=clock)
+    measured = []
+    for length in lengths:
+        timing, n_tokens = timings[str(length)], length * -(-TOKENS // length)
+        rounds = [1e6 * seconds / n_tokens for seconds in timing.seconds]
+        measured.append(Length(length, 1e6 * timing.median / n_tokens, min(rounds), max(rounds)))
+    return measured
+
+
+def _sentence(words: list[str]) -> Document:
+    tokens, position = [], 0
+    for word in words:
+        tokens.append((position, position + len(word)))
+        position += len(word) + 1
+    text = " ".join(words)
+    return Document("a", text, sentences=(Sentence(0, len(text), tuple(tokens)),))
+
+
+def _annotate(recognizer: Recognizer, documents: list[Document]) -> None:
+    for _ in recognizer.annotate(documents):
+        pass
+
+
+def size_plot(sizes: list[Size]) -> str:
+    points = [(float(size.sentences), size.per_second) for size in sizes]
+    dots = [Dot(x, y, f"{x:,.0f} sentences: {y:.1f} a second") for x, y in points]
+    x = Axis("sentences in one stream", points[0][0], points[-1][0], [place for place, _ in points], log=True)
+    y = _axis("sentences a second", max(speed for _, speed in points))
+    return picture("Speed by the size of the input", x, y, Series("text to entities", points, dots))
+
+
+def length_plot(lengths: list[Length]) -> str:
+    points = [(float(length.tokens), length.microseconds) for length in lengths]
+    dots = [Dot(x, y, f"{x:.0f} tokens: {y:.0f} µs a token") for x, y in points]
+    x = Axis("tokens of a sentence", points[0][0], points[-1][0], [place for place, _ in points], log=True)
+    y = _axis("µs a token", max(cost for _, cost in points))
+    return picture("Cost of a token by the length of its sentence", x, y, Series("text to entities", points, dots))
+
+
+def _axis(name: str, highest: float) -> Axis:
+    """From 0 to a round number above the highest: a plot that starts elsewhere makes noise look like growth."""
+    step = next(step for power in range(6) for factor in (1, 2, 5) if 5 * (step := factor * 10**power) >= highest)
+    return Axis(name, 0.0, 5.0 * step, [float(number * step) for number in range(6)])
+
+
+def picture(title: str, x: Axis, y: Axis, series: Series) -> str:
+    """A plot as a file of its own, in the colours of light and dark pages."""
+    style = (
+        f"{themes('svg')}text {{ fill: var(--faint); font: 11px sans-serif; }}"
+        " .name { font-size: 12px; text-anchor: middle; } .grid { stroke: var(--line); }"
+        " .series { stroke: var(--c); stroke-width: 2; fill: none; } circle { fill: var(--c); }"
+    )
+    opening, shapes = drawing(title, x, y, [series]).split("\n", 1)
+    opening = opening.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
+    return f"{opening}\n<title>{title}</title>\n<style>{style}</style>\n{shapes}\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--device")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="sentences")
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="tokens of a sentence")
+    parser.add_argument("--out", type=Path, required=True, help="folder for growth.json and the two plots")
+    parser.add_argument("--clock", default="wall", choices=["wall", "cpu"])
+    arguments = parser.parse_args()
+    clock = make_clock(arguments.clock)
+    recognizer = Recognizer.from_pretrained(arguments.model, device=arguments.device)
+    documents = [segment(document) for document in read(arguments.data)]
+    sizes = by_size(recognizer, documents, arguments.sizes, clock)
+    lengths = by_length(recognizer, documents, arguments.lengths, clock)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    figures = {
+        "environment": environment(torch.device(recognizer.device)),
+        "sizes": [asdict(size) for size in sizes],
+        "lengths": [asdict(length) for length in lengths],
+    }
+    (arguments.out / "growth.json").write_text(json.dumps(figures, indent=1) + "\n")
+    (arguments.out / "speed-by-size.svg").write_text(size_plot(sizes), "utf-8")
+    (arguments.out / "cost-by-length.svg").write_text(length_plot(lengths), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
