@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,11 +16,12 @@ from disconer.formats import format_for, format_named, read, write
 from disconer.formats.target import refuse_existing
 from disconer.ledger import Ledger
 from disconer.text import SPLITTERS, TOKENIZERS, segment
-from disconer.text.syntax.account import Account
-from disconer.text.syntax.attach import Syntax
-from disconer.text.syntax.make import make_syntax
 from disconer.text.syntax.spec import BIOMEDICAL, FORMS
 from disconer.types import Document
+
+if TYPE_CHECKING:  # loaded when the verb runs, so that --help is quick
+    from disconer.text.syntax.account import Account
+    from disconer.text.syntax.attach import Syntax
 
 CHARACTERS_AHEAD = 4_000_000  # of documents that are parsed together: enough for many processes, no trouble for memory
 
@@ -100,6 +101,9 @@ def parse_cli(
 
     Heads that SRC brings along stay. Native JSONL keeps heads; what other formats cannot say is counted.
     """
+    from disconer.text.syntax.account import Account
+    from disconer.text.syntax.make import make_syntax
+
     ledger, account = Ledger(skip_bad=skip_bad), Account()
     format_named(to_format) if to_format else format_for(target)  # a wrong name is said before any work
     refuse_existing(target, force)

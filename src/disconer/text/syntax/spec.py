@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 # What stands after the colon; empty where nothing does.
 KINDS = {"none": "", "data": "", "spacy": "PIPELINE", "stanza": "LANG", "corenlp": "URL", "conllu": "PATH"}
@@ -50,6 +49,8 @@ _EXAMPLES = {
 
 
 def _check_address(url: str) -> None:
+    from urllib.parse import urlsplit  # only here: the command's --help needs this module, and no addresses
+
     try:
         parts = urlsplit(url)
         sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
