@@ -30,6 +30,7 @@ SIZES = [1_000, 10_000, 100_000]  # sentences
 LENGTHS = [10, 25, 50, 100, 200, 400]  # tokens of a sentence
 TOKENS = 4_000  # for each length
 REPEATS = 3
+MARGIN = 1.4  # room for the last label of an axis
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,8 @@ def _annotate(recognizer: Recognizer, documents: list[Document]) -> None:
 def size_plot(sizes: list[Size]) -> str:
     points = [(float(size.sentences), size.per_second) for size in sizes]
     dots = [Dot(x, y, f"{x:,.0f} sentences: {y:.1f} a second") for x, y in points]
-    x = Axis("sentences in one stream", points[0][0], points[-1][0], [place for place, _ in points], log=True)
+    rounded = [float(f"{size.sentences:.1g}") for size in sizes]
+    x = Axis("sentences in one stream", rounded[0], MARGIN * rounded[-1], rounded, log=True)
     y = _axis("sentences a second", max(speed for _, speed in points))
     return picture("Speed by the size of the input", x, y, Series("text to entities", points, dots))
 
@@ -127,7 +129,7 @@ def size_plot(sizes: list[Size]) -> str:
 def length_plot(lengths: list[Length]) -> str:
     points = [(float(length.tokens), length.microseconds) for length in lengths]
     dots = [Dot(x, y, f"{x:.0f} tokens: {y:.0f} µs a token") for x, y in points]
-    x = Axis("tokens of a sentence", points[0][0], points[-1][0], [place for place, _ in points], log=True)
+    x = Axis("tokens of a sentence", points[0][0], MARGIN * points[-1][0], [place for place, _ in points], log=True)
     y = _axis("µs a token", max(cost for _, cost in points))
     return picture("Cost of a token by the length of its sentence", x, y, Series("text to entities", points, dots))
 
