@@ -25,7 +25,7 @@ tags: [named-entity-recognition, discontinuous-entities, overlapped-entities]
 
 # disconer model: $title
 
-Finds entities in raw text, with character offsets and scores: regular, overlapped and discontinuous ones.
+Finds entities in raw text, with character offsets and scores: regular, overlapped and discontinuous ones.$export
 
 ## How to use
 
@@ -71,15 +71,19 @@ $settings```
 """)
 
 
-def model_card(*, labels: Sequence[str], config: Config, version: str, figures: Figures) -> str:
+def model_card(
+    *, labels: Sequence[str], config: Config, version: str, figures: Figures, export: str | None = None
+) -> str:
     """The text of README.md.
 
     figures: the evaluation of each split that was measured; may be empty.
+    export: what is to be said of a model that was exported.
     """
     settings = {name: section for name, section in config.to_dict().items() if name != "data"}
     width = config.head.max_width
     return _CARD.substitute(
         title=", ".join(labels) if len(labels) <= IN_TITLE else f"{len(labels)} labels",
+        export="" if export is None else f"\n\n{export}",
         label_list="\n".join(f"- `{label}`" for label in labels),
         data="\n".join(_data_lines(config)),
         figures="\n".join(_figure_lines(figures)),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from disconer.models import ONNX_GRAPH
 
@@ -17,11 +19,27 @@ class RuntimeDescription:
     int8: whether its weights have 8 bits.
     max_pieces: of a window, those around it included; None for no limit.
     padding: the number that fills up rows of pieces.
-    checked: figures of the model before and after its export; None if they were not compared.
+    checked: how it compares with the model that it was exported from, as `Comparison.to_dict` has it; None if unknown.
     """
 
     int8: bool
     max_pieces: int | None
     padding: int
     kind: str = "onnx"
-    checked: dict[str, float | int | str] | None = None
+    checked: Mapping[str, Any] | None = None
+
+    @property
+    def in_words(self) -> str:
+        """For the card of the model."""
+        weights = ", its weights rounded to 8 bits" if self.int8 else ""
+        said = [
+            f"This is an export for ONNX Runtime{weights}. It runs on the CPU and needs no torch.",
+            "The figures below were measured before the export.",
+        ]
+        if self.checked:
+            before, after = (100 * self.checked[when]["f1"] for when in ("before", "after"))
+            said.append(
+                f"On `{self.checked['source']}` ({self.checked['documents']} documents) F1 was {before:.2f} before it "
+                f"and {after:.2f} after it."
+            )
+        return "\n".join(said)

@@ -1,0 +1,84 @@
+"""`disconer export`: a trained model for another runtime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from disconer.cli.console import report
+from disconer.cli.tables import show
+from disconer.errors import DisconerError, Where
+from disconer.formats import read
+from disconer.formats.source import Source
+from disconer.formats.target import new_folder, refuse_existing
+from disconer.ledger import Ledger
+from disconer.types import Kind
+
+if TYPE_CHECKING:
+    from disconer.onnx.check import Comparison
+
+MEGABYTE = 1e6
+
+
+def export_cli(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model: its folder, or a training run's.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the exported model.")],
+    onnx: Annotated[bool, typer.Option("--onnx", help="For ONNX Runtime: runs on CPUs, without torch.")] = False,
+    int8: Annotated[bool, typer.Option("--int8", help="With weights of 8 bits: smaller and faster.")] = False,
+    check: Annotated[
+        Path | None,
+        typer.Option("--check", metavar="GOLD", help="Compare both models on annotated documents, of any format."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT.")] = False,
+) -> None:
+    """Export a trained model. The result is a model like any other: predict, evaluate and serve take it."""
+    if not onnx:
+        raise DisconerError("It was not said what to export for", expected="--onnx", fix="Add --onnx.")
+    refuse_existing(out, force)
+    ledger = Ledger()
+    gold = None if check is None else list(read(Source(check), None, ledger))
+    report(ledger)
+    export(model, out, int8=int8)
+    print(f"{out}: {_size(out) / MEGABYTE:.1f} MB")
+    if gold is not None and check is not None:
+        from disconer.onnx.check import compare
+        from disconer.onnx.describe import record_comparison
+        from disconer.recognizer import Recognizer
+
+        before, after = (Recognizer.from_pretrained(one, device="cpu") for one in (model, out))
+        comparison = compare(before, after, gold, check.name)
+        record_comparison(out, comparison)
+        show_comparison(comparison)
+
+
+def export(model: str, out: Path, *, int8: bool = False) -> None:
+    """Export a model into a new folder, which appears whole or not at all."""
+    from disconer.models import find_model, load
+
+    loaded = load(find_model(model))
+    from disconer.model.model import Model
+    from disconer.onnx.export import export_model
+
+    if not isinstance(loaded, Model):
+        raise DisconerError(
+            "This model is an export itself", where=Where(model), fix="Give the model that it was exported from."
+        )
+    with new_folder(out) as staging:
+        export_model(loaded, staging, int8=int8)
+
+
+def show_comparison(comparison: Comparison) -> None:
+    """Print what the export changed."""
+    runs = comparison.before, comparison.after
+    n_documents = len(comparison.before.documents)
+    rows = [["F1", *(f"{100 * run.f1():.2f}" for run in runs)]]
+    rows += [[f"F1, {kind.value}", *(f"{100 * run.f1(kind):.2f}" for run in runs)] for kind in Kind]
+    rows.append(["documents/s", *(f"{n_documents / run.seconds:,.1f}" for run in runs)])
+    show(f"{comparison.source}: {n_documents:,} documents", ["", "before", "after"], [rows])
+    print(f"{comparison.same:,} of {n_documents:,} documents have the same entities.")
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir())
