@@ -12,7 +12,8 @@ import pytest
 from disconer import BadInput, DisconerError, Document, Entity, Ledger, read, write
 from disconer.formats import format_named
 from disconer.formats.source import Source
-from disconer.predict import Folder, all_documents, units, wanted
+from disconer.predict import Folder, all_documents, wanted
+from disconer.units import units
 
 
 class PainFinder:
@@ -54,7 +55,7 @@ def fill(
     source: Path, out: Path, format: str = "jsonl", *, finder: PainFinder | None = None, force: bool = False
 ) -> Folder:
     folder = Folder(out, format_named(format), Ledger(), force=force)
-    list(folder.fill(units(Source(source)), finder or PainFinder()))
+    list(folder.fill(list(units(Source(source))), finder or PainFinder()))
     return folder
 
 
@@ -152,7 +153,7 @@ def test_two_documents_with_one_id(notes: Path) -> None:
 def test_an_id_that_is_no_file_name(tmp_path: Path) -> None:
     write([Document("../out", "pain"), Document("good", "pain")], tmp_path / "in.jsonl")
     folder = Folder(tmp_path / "out", format_named("brat"), Ledger(skip_bad=True))
-    list(folder.fill(units(Source(tmp_path / "in.jsonl")), PainFinder()))
+    list(folder.fill(list(units(Source(tmp_path / "in.jsonl"))), PainFinder()))
     assert tree(tmp_path / "out") == ["good.ann", "good.txt"]
     assert folder.ledger.faults == {"unsafe-path": 1}
 

@@ -40,3 +40,10 @@ class Ledger:
     def lost(self, what: str, times: int = 1) -> None:
         if times:
             self.losses[what] += times
+
+    def add(self, other: Ledger) -> None:
+        """Take over what another one counted."""
+        self.faults += other.faults
+        self.repairs += other.repairs
+        self.losses += other.losses
+        self.examples += other.examples[: EXAMPLES - len(self.examples)]

@@ -5,54 +5,26 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
+from disconer.batch.records import by_block, placed_documents, units_by_block
+from disconer.batch.shares import WHOLE, Share
 from disconer.errors import BadInput, DisconerError, Where
-from disconer.formats import Format, format_named, read, sniff, write
-from disconer.formats.source import Member, Source
+from disconer.formats import Format, write
 from disconer.formats.target import path_within
 from disconer.ledger import Ledger
 from disconer.types import Document
+from disconer.units import Unit
 
 
 class Annotator(Protocol):
     """What prediction needs of a `Recognizer`."""
 
     def annotate(self, documents: Iterable[Document]) -> Iterable[Document]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """An input that has an output of its own: a file, or what of a folder or archive belongs together.
-
-    name: its path within what was given, without a suffix.
-    """
-
-    name: str
-    source: Source
-    format: Format
-
-    def documents(self, ledger: Ledger) -> Iterator[Document]:
-        """Its documents, bare: what they say of entities is about those that were annotated, not of those to come."""
-        for document in read(self.source, self.format.name, ledger):
-            yield document.replace(entities=(), extras={})
-
-
-def units(source: Source, from_format: str | None = None) -> Iterator[Unit]:
-    """The units of a source, in the order of their names."""
-    format = format_named(from_format) if from_format else sniff(source)
-    if format.name == "brat":  # whose annotations do not matter here, nor whether each text has some
-        format = format_named("text")
-    members: dict[str, list[Member]] = {}
-    for member in source:
-        if source.is_single_file or member.suffix in format.suffixes:
-            members.setdefault(member.stem, []).append(member)
-    for name, own in members.items():
-        yield Unit(name, source if source.is_single_file else source.only(own), format)
 
 
 def wanted(document: Document, labels: Collection[str] | None, threshold: float) -> Document:
@@ -65,26 +37,15 @@ def wanted(document: Document, labels: Collection[str] | None, threshold: float)
     return document if len(kept) == len(document.entities) else document.replace(entities=tuple(kept))
 
 
-def all_documents(inputs: Iterable[Unit], ledger: Ledger) -> Iterator[Document]:
+def all_documents(inputs: Sequence[Unit], ledger: Ledger) -> Iterator[Document]:
     """The documents of all units, no two of which may have the same id."""
-    origins: dict[str, Unit] = {}
-    for unit in inputs:
-        for document in unit.documents(ledger):
-            first = origins.setdefault(document.id, unit)
-            if first is unit:
-                yield document
-            else:
-                ledger.fault(_same_id(document.id, first, unit))
+    return (document for _, document in placed_documents(inputs, ledger))
 
 
-def _same_id(id: str, first: Unit, second: Unit) -> BadInput:
-    return BadInput(
-        "duplicate-id",
-        "Two documents have the same id",
-        where=Where(str(second.source.path), document=id),
-        got=f"another one in {first.source.path}",
-        fix="Predict them one after the other, into two outputs.",
-    )
+def annotated(inputs: Sequence[Unit], annotator: Annotator, ledger: Ledger) -> Iterator[Document]:
+    """The documents of all units with their entities, to the last digit as when several processes share them."""
+    for _, documents in by_block(placed_documents(inputs, ledger)):
+        yield from annotator.annotate(documents)
 
 
 @dataclass(slots=True)
@@ -92,6 +53,7 @@ class Folder:
     """A folder of outputs. What is in it already counts as done, unless `force`.
 
     done, written: how many outputs were there before, and how many have come.
+    see: hears the id of each document that has an output of its own, done or not.
     """
 
     path: Path
@@ -100,13 +62,16 @@ class Folder:
     force: bool = False
     done: int = 0
     written: int = 0
+    see: Callable[[str], None] = lambda id: None
 
-    def fill(self, inputs: Iterable[Unit], annotator: Annotator) -> Iterator[str]:
-        """Predict what is not there yet, and name each output when it is complete."""
+    def fill(self, inputs: Sequence[Unit], annotator: Annotator, share: Share = WHOLE) -> Iterator[str]:
+        """Predict what of a share is not there yet, and name each output when it is complete."""
         if self.format.writes_folder:
-            yield from self._document_by_document(all_documents(inputs, self.ledger), annotator)
+            for _, documents in by_block(placed_documents(inputs, self.ledger, share)):
+                yield from self._document_by_document(documents, annotator)
         else:
-            yield from self._unit_by_unit(self._distinct(inputs), annotator)
+            for block in units_by_block(self._distinct(inputs), share):
+                yield from self._unit_by_unit(block, annotator)
 
     def _document_by_document(self, documents: Iterable[Document], annotator: Annotator) -> Iterator[str]:
         """For formats in which an output is a document, whatever file it came in."""
@@ -116,10 +81,12 @@ class Folder:
 
     def _is_document_left(self, document: Document) -> bool:
         try:
-            return self._is_left(self._last_file(document))
+            output = self._last_file(document)
         except BadInput as error:  # an id that cannot be a file name
             self.ledger.fault(error)
             return False
+        self.see(document.id)
+        return self._is_left(output)
 
     def _last_file(self, document: Document) -> Path:
         return path_within(self.path, document.id, self.format.suffixes[0])

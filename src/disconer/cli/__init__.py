@@ -17,7 +17,9 @@ from disconer.cli.check import check_cli
 from disconer.cli.convert import convert_cli
 from disconer.cli.demo import demo_cli
 from disconer.cli.evaluate import evaluate_cli
+from disconer.cli.export import export_cli
 from disconer.cli.init import init_cli
+from disconer.cli.merge import merge_cli
 from disconer.cli.parse import parse_cli
 from disconer.cli.predict import predict_cli
 from disconer.cli.prepare import PrepareCommand, prepare_cli
@@ -46,7 +48,9 @@ app.command("check")(check_cli)
 app.command("adapt")(adapt_cli)
 app.command("train")(train_cli)
 app.command("evaluate")(evaluate_cli)
+app.command("export")(export_cli)
 app.command("predict")(predict_cli)
+app.command("merge")(merge_cli)
 app.command("render")(render_cli)
 app.command("serve")(serve_cli)
 app.command("bench")(bench_cli)

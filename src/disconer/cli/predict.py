@@ -5,61 +5,32 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from disconer.cli.console import progress, report
-from disconer.errors import DisconerError, Where
-from disconer.formats import Format, format_for, format_named, write
-from disconer.formats.extras import SENTENCES, TREES
+from disconer.batch.jobs import useful_jobs
+from disconer.batch.run import Work
+from disconer.batch.shares import Share
+from disconer.cli.console import report
+from disconer.cli.outputs import check_folder, check_output, forget_own_losses, is_folder, target_format
+from disconer.errors import DisconerError
+from disconer.formats import Format
 from disconer.formats.source import Source
-from disconer.formats.target import refuse_existing
 from disconer.ledger import Ledger
 from disconer.models import default_model
-from disconer.predict import Folder, Unit, all_documents, units, wanted
-from disconer.types import Document
+from disconer.predict import all_documents
+from disconer.predictor import Precision, Predictor, Settings
+from disconer.units import units
 
-if TYPE_CHECKING:
-    from disconer.recognizer import Recognizer  # it brings torch
+Given = tuple[str, str | None]  # a path and its format
 
 STDIN = "-"
+PART_FORMAT = "jsonl"
 MAX_WIDTH = 120  # columns of text: longer lines are hard to read
-
-
-class Predictor:
-    """A model with what of its entities is wanted."""
-
-    def __init__(
-        self,
-        model: str | None = None,
-        *,
-        labels: str | None = None,
-        threshold: float = 0.0,
-        parser: str | None = None,
-    ) -> None:
-        from disconer.recognizer import Recognizer
-
-        self.recognizer: Recognizer = Recognizer.from_pretrained(
-            model or default_model(), parser=parser, keep_parses=True
-        )
-        self.labels = None if labels is None else _known_labels(labels, self.recognizer.labels)
-        self.threshold = threshold
-
-    def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
-        for document in self.recognizer.annotate(documents):
-            yield wanted(document, self.labels, self.threshold)
-
-
-def _known_labels(given: str, known: tuple[str, ...]) -> frozenset[str]:
-    chosen = [label.strip() for label in given.split(",")]
-    if unknown := [label for label in chosen if label not in known]:
-        raise DisconerError(f"The model knows no label {unknown[0]!r}", expected=f"some of {', '.join(known)}")
-    return frozenset(chosen)
 
 
 def predict_cli(
@@ -93,6 +64,19 @@ def predict_cli(
         str | None,
         typer.Option("--parser", metavar="P", help="Where syntactic heads come from, if not from the model's parser."),
     ] = None,
+    device: Annotated[
+        str | None, typer.Option("--device", metavar="D", help="cpu, cuda, cuda:1 …; by default a GPU if there is one.")
+    ] = None,
+    precision: Annotated[
+        Precision, typer.Option("--precision", help="bf16 is faster where hardware has it, and may differ a little.")
+    ] = "fp32",
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes that share the work on this machine.")
+    ] = 1,
+    shard: Annotated[
+        str | None,
+        typer.Option("--shard", metavar="K/N", help="Only the K-th of N shares, as a part in the folder OUT."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite OUT, or what in it is done already.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
 ) -> None:
@@ -104,110 +88,92 @@ def predict_cli(
     Entities that INPUT brings along are passed over.
     """
     ledger = Ledger(skip_bad=skip_bad)
-    target = _target_format(to_format, out)
-    with _inputs(inputs or [], text, from_format) as found:
-        _check_output(out, target, found, force=force)
-        predictor = Predictor(model, labels=labels, threshold=threshold, parser=parser)
-        if target is None:
-            _show(predictor, found, ledger, headings=text is None)
-        elif out is None:
-            _print(predictor, found, target, ledger)
-        elif _is_folder(out, target):
-            _fill(Folder(out, target, ledger, force=force), found, predictor)
+    settings = Settings(model or default_model(), labels, threshold, parser, device, precision)
+    with _inputs(inputs or [], text, from_format) as given:
+        found = [unit for path, format in given for unit in units(Source(path), format)]
+        work = Work(given, found, settings, useful_jobs(jobs, found), ledger)
+        if shard is not None:
+            _predict_part(work, Share.parse(shard), out, to_format, force=force)
         else:
-            documents = progress(predictor.annotate(all_documents(found, ledger)), "documents")
-            write(documents, out, target.name, ledger, force=force)
-    predictor.recognizer.parsing.enter(ledger)
-    for own in (SENTENCES, TREES):  # they are the recogniser's: nobody asked for them
-        ledger.losses.pop(own, None)
+            target = target_format(to_format, out)
+            check_output(out, target, found, force=force)
+            if target is None:
+                _show(work, headings=text is None)
+            elif out is None:
+                _print(work, target)
+            else:
+                _write(work, out, target, force=force)
+    forget_own_losses(ledger)
     report(ledger)
 
 
 @contextmanager
-def _inputs(paths: list[str], text: str | None, from_format: str | None) -> Iterator[list[Unit]]:
-    """The units of all inputs. What comes on stdin or as a text is a file while the block lasts."""
+def _inputs(paths: list[str], text: str | None, from_format: str | None) -> Iterator[list[Given]]:
+    """All inputs with their formats. What comes on stdin or as a text is a file while the block lasts."""
     if (text is None) == (not paths):
         raise DisconerError("It takes either inputs or a text", fix='Name files or folders, - for stdin, or --text "…"')
     with tempfile.TemporaryDirectory() as spool:
         if text is not None:
             given = Path(spool) / "text"
             given.write_bytes(text.encode("utf-8", "replace"))
-            yield list(units(Source(given), "text"))
+            yield [(str(given), "text")]
         else:
-            sources = [_source(path, from_format, Path(spool)) for path in paths]
-            yield list(chain.from_iterable(units(source, format) for source, format in sources))
+            yield [_as_file(path, from_format, Path(spool)) for path in paths]
 
 
-def _source(path: str, from_format: str | None, spool: Path) -> tuple[Source, str | None]:
+def _as_file(path: str, from_format: str | None, spool: Path) -> Given:
     if path != STDIN:
-        return Source(path), from_format
+        return path, from_format
     with open(spool / "stdin", "wb") as stream:
         shutil.copyfileobj(sys.stdin.buffer, stream)
-    return Source(spool / "stdin"), from_format or "text"
+    return str(spool / "stdin"), from_format or "text"
 
 
-def _target_format(to_format: str | None, out: Path | None) -> Format | None:
-    """The format to write, or None to show."""
-    if to_format:
-        target = format_named(to_format)
-    elif out is None:
-        return None
-    else:
-        target = format_for(out)
-    if target.write is None:
-        raise DisconerError(f"The format {target.name!r} can be read, not written", fix="Choose another with --to.")
-    return target
-
-
-def _is_folder(out: Path, target: Format) -> bool:
-    return target.writes_folder or out.is_dir() or not out.suffix
-
-
-def _check_output(out: Path | None, target: Format | None, found: list[Unit], *, force: bool) -> None:
-    """Say before any work what could not be written after it."""
-    if target and target.writes_folder and out is None:
-        raise DisconerError(f"{target.name} is written as a folder", fix="Name it with --out.")
-    if not out or not target:
-        return
-    if not _is_folder(out, target):
-        refuse_existing(out, force)
-    elif out.is_file():
-        raise DisconerError("A file stands where a folder is to be written", where=Where(str(out)))
-    elif any(unit.source.path.resolve() == out.resolve() for unit in found):
+def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | None, *, force: bool) -> None:
+    if out is None or to_format not in (None, PART_FORMAT):
         raise DisconerError(
-            "The output would go among the input", where=Where(str(out)), fix="Choose another folder for --out."
+            "A share becomes a part, which is native JSONL, in a folder",
+            fix="Name the folder with --out and leave --to out; `disconer merge` writes any format.",
         )
+    check_folder(out, work.inputs)
+    part = work.into_part(out, share, force=force)
+    if part:
+        print(f"written: {part.n_documents} documents in {part.path}", file=sys.stderr)
+    else:
+        print(f"passed over: share {share} is in {out} already (--force does it again)", file=sys.stderr)
 
 
-def _show(predictor: Predictor, found: list[Unit], ledger: Ledger, *, headings: bool) -> None:
+def _show(work: Work, *, headings: bool) -> None:
     from rich.console import Console
 
     from disconer.view import View
 
+    predictor = Predictor(work.settings)
     console = Console(highlight=False, markup=False, emoji=False)
     view = View(width=min(console.width, MAX_WIDTH), labels=predictor.recognizer.labels)
-    for number, document in enumerate(predictor.annotate(all_documents(found, ledger))):
+    for number, document in enumerate(predictor.annotate(all_documents(work.inputs, work.ledger))):
         if number:
             console.print()
         for line in view(document, heading=document.id if headings else ""):
             console.print(line, soft_wrap=True)
+    predictor.recognizer.parsing.enter(work.ledger)
 
 
-def _print(predictor: Predictor, found: list[Unit], target: Format, ledger: Ledger) -> None:
+def _print(work: Work, target: Format) -> None:
     """Write to stdout. Formats are written as files, whole or not at all; so this is one first."""
     with tempfile.TemporaryDirectory() as spool:
         path = Path(spool) / f"predicted{target.suffixes[0]}"
-        write(predictor.annotate(all_documents(found, ledger)), path, target.name, ledger)
+        work.into_file(path, target, force=False)
         with open(path, "rb") as stream:
             shutil.copyfileobj(stream, sys.stdout.buffer)
 
 
-def _fill(folder: Folder, found: list[Unit], predictor: Predictor) -> None:
-    by_document = folder.format.writes_folder
-    total = None if by_document and any(unit.format.name != "text" for unit in found) else len(found)
-    for _ in progress(folder.fill(found, predictor), "outputs", total):
-        pass
-    what = "documents" if by_document else "files"
-    print(f"written: {folder.written} {what} in {folder.path}", file=sys.stderr)
-    if folder.done:
-        print(f"passed over: {folder.done} {what} that were there already (--force does them again)", file=sys.stderr)
+def _write(work: Work, out: Path, target: Format, *, force: bool) -> None:
+    if not is_folder(out, target):
+        work.into_file(out, target, force=force)
+        return
+    written, done = work.into_folder(out, target, force=force)
+    what = "documents" if target.writes_folder else "files"
+    print(f"written: {written} {what} in {out}", file=sys.stderr)
+    if done:
+        print(f"passed over: {done} {what} that were there already (--force does them again)", file=sys.stderr)

@@ -70,7 +70,7 @@ def _loaded(archive: Member, name: str, data: bytes) -> Member:
     def open_again() -> BinaryIO:
         return BytesIO(data)
 
-    return Member(_name_in(archive, name), f"{archive.origin}:{name}", open_again)
+    return Member(_name_in(archive, name), f"{archive.origin}:{name}", open_again, lambda: len(data))
 
 
 def unix_text(member: Member) -> str:

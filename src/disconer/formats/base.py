@@ -27,6 +27,7 @@ class Format:
     sniff: whether a member with one of the suffixes, by its name and first bytes, is of this format.
     read, write: from a `Source`, to a path. `write` makes the whole output or none of it.
     writes_folder: the output path is a folder, not a file.
+    lines_stand_alone: a line says all of its document, its id too, so that others may be passed over unread.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Format:
     read: Reader
     write: Writer | None = None
     writes_folder: bool = False
+    lines_stand_alone: bool = False
 
 
 def member_reader(suffixes: tuple[str, ...], read_member: Callable[[Member, Ledger], Iterator[Document]]) -> Reader:

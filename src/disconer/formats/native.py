@@ -159,10 +159,14 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
             ledger.fault(error)
 
 
+def to_line(document: Document) -> bytes:
+    """The line of a document in a file, with its line end. It begins with the document's id."""
+    line = json.dumps(to_record(document), ensure_ascii=False, separators=(",", ":"))
+    return line.encode("utf-8", "backslashreplace") + b"\n"  # half a surrogate pair becomes its JSON escape
+
+
 def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> None:
-    for document in documents:
-        line = json.dumps(to_record(document), ensure_ascii=False, separators=(",", ":"))
-        stream.write(line.encode("utf-8", "backslashreplace") + b"\n")  # half a surrogate pair becomes its JSON escape
+    stream.writelines(map(to_line, documents))
 
 
 def _sniff(name: str, head: bytes) -> bool:
@@ -177,4 +181,5 @@ FORMAT = Format(
     sniff=_sniff,
     read=member_reader((".jsonl", ".ndjson"), _read),
     write=stream_writer(_write),
+    lines_stand_alone=True,
 )

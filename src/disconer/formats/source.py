@@ -27,11 +27,22 @@ _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file of a source. `name` is its path within the source, uncompressed; `origin` names it to people."""
+    """One file of a source.
+
+    name: its path within the source, uncompressed. origin: names it to people.
+    takes: which of its lines, as they are stored, `lines` gives; all if None.
+    """
 
     name: str
     origin: str
     _open: Callable[[], BinaryIO]
+    _size: Callable[[], int]
+    takes: Callable[[bytes], bool] | None = None
+
+    @property
+    def size(self) -> int:
+        """Its bytes where it is stored, before a .gz or .xz is unpacked."""
+        return self._size()
 
     @property
     def suffix(self) -> str:
@@ -79,7 +90,8 @@ class Member:
             while line := stream.readline(MAX_LINE + 1):
                 number += 1
                 self._refuse_long(line, number)
-                yield number, decode(line, self.origin, number).rstrip("\r\n")
+                if self.takes is None or self.takes(line):
+                    yield number, decode(line, self.origin, number).rstrip("\r\n")
 
     def _refuse_long(self, line: bytes, number: int) -> None:
         if len(line) > MAX_LINE:
@@ -152,8 +164,8 @@ def _file_member(path: str, name: str) -> Member:
     stem, suffix = splitext(name)
     if suffix.lower() in _COMPRESSED:
         opener = _COMPRESSED[suffix.lower()]
-        return Member(stem, path, lambda: cast(BinaryIO, opener(path, "rb")))
-    return Member(name, path, lambda: open(path, "rb"))
+        return Member(stem, path, lambda: cast(BinaryIO, opener(path, "rb")), lambda: os.path.getsize(path))
+    return Member(name, path, lambda: open(path, "rb"), lambda: os.path.getsize(path))
 
 
 def _folder_members(root: str) -> Iterator[Member]:
@@ -199,5 +211,7 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, orig
     stem, suffix = splitext(name)
     if suffix.lower() in _COMPRESSED:
         opener = _COMPRESSED[suffix.lower()]
-        return Member(stem, origin, lambda: cast(BinaryIO, opener(open_member(archive, info), "rb")))
-    return Member(name, origin, lambda: open_member(archive, info))
+        return Member(
+            stem, origin, lambda: cast(BinaryIO, opener(open_member(archive, info), "rb")), lambda: info.file_size
+        )
+    return Member(name, origin, lambda: open_member(archive, info), lambda: info.file_size)

@@ -1,0 +1,51 @@
+"""`disconer merge`: parts of a prediction become one output."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from disconer.batch.merge import find_parts
+from disconer.batch.parts import write_joined
+from disconer.cli.console import report
+from disconer.cli.outputs import forget_own_losses, target_format
+from disconer.errors import DisconerError, Where
+from disconer.formats.target import refuse_existing
+from disconer.ledger import Ledger
+
+
+def merge_cli(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER", help="Folders with parts that `predict --shard` wrote.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="OUT", help="File or folder to write.")],
+    to_format: Annotated[
+        str | None, typer.Option("--to", help="Format to write; by the suffix of OUT if not given.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Keep the first of documents with the same id, and count the others.")
+    ] = False,
+) -> None:
+    """Join the parts of a prediction, in the order of the input.
+
+    Every part must be there, of the same input, model and settings, and as it was written; else nothing is written,
+    and what is missing is said.
+    """
+    ledger = Ledger(skip_bad=skip_bad)
+    target = target_format(to_format, out)
+    assert target is not None  # as there is an OUT
+    refuse_existing(out, force)
+    for folder in folders:
+        if not folder.is_dir():
+            raise DisconerError("There is no such folder", where=Where(str(folder)), fix="Check the path.")
+    parts = find_parts(folders)
+    write_joined(parts, out, target, ledger, force=force)
+    print(
+        f"written: {sum(part.n_documents for part in parts)} documents of {len(parts)} parts in {out}", file=sys.stderr
+    )
+    forget_own_losses(ledger)
+    report(ledger)
