@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from disconer import __version__
-from disconer.models import CONFIG, WEIGHTS, find_model
+from disconer.models import CONFIG, find_model
 from disconer.predictor import Settings
 from disconer.units import Unit
 
 _DIGEST_BYTES = 16
 _CHUNK = 2**20
+_CARD_SUFFIX = ".md"  # of the model card, which has figures too
 # Not said of a part: where the model lay and what it ran on may differ from machine to machine.
 _ELSEWHERE = ("model", "device")
 
@@ -24,7 +25,7 @@ _ELSEWHERE = ("model", "device")
 class Identity:
     """What parts of one output have in common.
 
-    input: of the names and sizes of files, within what was named. model: of its weights and configuration.
+    input: of the names and sizes of files, within what was named. model: of its files.
     """
 
     input: str
@@ -47,11 +48,16 @@ def _input(inputs: Sequence[Unit]) -> str:
 
 
 def _model(folder: Path) -> str:
+    """Of all files of a model, but not of what was measured of it, which may come later."""
     digest = blake2b(digest_size=_DIGEST_BYTES)
-    description = json.loads((folder / CONFIG).read_bytes())
-    description.pop("figures", None)  # what was measured of it later
-    digest.update(json.dumps(description, sort_keys=True).encode())
-    with open(folder / WEIGHTS, "rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.name == CONFIG:
+            description = json.loads(path.read_bytes())
+            description.pop("figures", None)
+            digest.update(json.dumps(description, sort_keys=True).encode())
+        elif path.is_file() and path.suffix != _CARD_SUFFIX:
+            digest.update(path.name.encode("utf-8", "surrogateescape"))
+            with open(path, "rb") as stream:
+                while chunk := stream.read(_CHUNK):
+                    digest.update(chunk)
     return digest.hexdigest()
