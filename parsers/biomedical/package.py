@@ -15,6 +15,7 @@ ABOUT = {
     "lang": LANGUAGE,
     "name": NAME,
     "version": VERSION,
+    "spacy_version": ">=3.8.0,<3.9.0",
     "description": "Dependency parser for biomedical English: spaCy's small parser, tuned on CRAFT's gold trees",
     "author": "the authors of disconer",
     "email": "",
@@ -33,6 +34,7 @@ def package(trained: Path, target: Path) -> None:
     measured = nlp.meta["performance"]
     nlp.meta.update(ABOUT)
     nlp.meta["performance"] = {name: measured[name] for name in SCORES}
+    nlp.config["paths"].update(train=None, dev=None)  # where the data lay is nobody's business
 
     module = target / f"{LANGUAGE}_{NAME}"
     pipeline = module / f"{LANGUAGE}_{NAME}-{VERSION}"

@@ -27,16 +27,16 @@ def test_craft_development_articles(parser: Any, scores: ModuleType, data: Path)
     result = scores.score(parser, list(every_fourth))
 
     assert result.words > 10_000
-    assert result.uas > 89.5
-    assert result.las > 87.5
+    assert result.uas > 89
+    assert result.las > 87
 
 
 def test_everyday_and_clinical_english(parser: Any, scores: ModuleType) -> None:
     result = scores.score(parser, list(scores.read_trees(parser.vocab, GENERAL)))
 
     assert result.words == 760
-    assert result.uas > 93
-    assert result.las > 91
+    assert result.uas > 95
+    assert result.las > 93
 
 
 def test_a_sentence_stays_one_tree(parser: Any, scores: ModuleType) -> None:
