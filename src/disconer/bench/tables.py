@@ -27,7 +27,7 @@ def heading(report: Report, model: str) -> Iterator[str]:
     where, how, sample = report.environment, report.settings, report.sample
     yield f"model {model}, {how.precision}, on {where['device']}: {where['processor']}, {where['threads']} threads"
     yield (
-        f"disconer {where['disconer']}, torch {where['torch']}, Python {where['python']}, {where['system']}; "
+        f"torch {where['torch']}, disconer {where['disconer']}, Python {where['python']}, {where['system']}; "
         f"{where['cores']} cores, load {where['load']}"
     )
     counts = ", ".join(f"{count:,} {what}" for what, count in sample.items())
