@@ -265,7 +265,7 @@ def sections(model: type[BaseModel]) -> list[type[BaseModel]]:
 
 def test_every_knob_is_described_and_its_choices_named() -> None:
     found = sections(Config)
-    assert len(found) == 12
+    assert len(found) == 11
     for section in found:
         for name, field in section.model_fields.items():
             assert field.description, f"{section.__name__}.{name}"

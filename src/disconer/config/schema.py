@@ -162,27 +162,11 @@ class SyntaxConfig(Section):
         return self.gcn is not None
 
 
-class GridConfig(Section):
-    """Convolutions by which spans inform those that start or end near them."""
-
-    channels: Count = Field(default=48, description="Numbers by which a span is known to its neighbours.")
-    layers: Count = Field(default=2, description="Convolutions, each reaching one word further.")
-
-
 class ScorerConfig(Section):
     """The network that tells whether a span is a fragment, and of what."""
 
     hidden: Sizes = Field(default=(150,), description="Units of each hidden layer, first to last; []: none.")
     dropout: Share = Field(default=0.4, description="Share of hidden units dropped in training.")
-    grid: GridConfig | None = Field(
-        default=None, description="Convolutions by which spans inform those that start or end near them; null: none."
-    )
-
-    @model_validator(mode="after")
-    def _grid_has_units(self) -> ScorerConfig:
-        if self.grid is not None and not self.hidden:
-            raise ValueError("a grid needs a hidden layer to stand on: set hidden, or grid to null")
-        return self
 
 
 class RelationConfig(Section):
@@ -192,7 +176,6 @@ class RelationConfig(Section):
     overlapping: bool = Field(
         default=True, description="Learn also which fragments share text, as a further training signal."
     )
-    between: bool = Field(default=False, description="Read also the words between the two fragments.")
     hidden: Sizes = Field(default=(150,), description="Units of each hidden layer, first to last; []: none.")
     dropout: Share = Field(default=0.4, description="Share of hidden units dropped in training.")
 
@@ -214,11 +197,13 @@ class SpanHeadConfig(Section):
     relations: RelationConfig = Field(
         default=RelationConfig(), description="The network that tells how two fragments relate."
     )
-    weak_fragments: Annotated[float, Field(gt=0, le=0.5)] = Field(
-        default=0.5,
-        description="Fragments this likely (against none) may be parts of discontinuous entities; 0.5: only sure ones.",
+    parts: bool = Field(
+        default=False, description="Tell fragments that are entities by themselves from those that are only parts."
     )
-    weak_score: Share = Field(default=0.0, description="Least score of a discontinuous entity with such parts.")
+    part_chance: Annotated[float, Field(gt=0, le=0.5)] = Field(
+        default=0.5, description="Least probability, against none, of a span that may be a part."
+    )
+    part_weight: Rate = Field(default=1.0, description="Weight in the loss of spans that are only parts.")
     alpha: Rate = Field(default=1.0, description="Weight of the fragments in the loss.")
     beta: Weight = Field(default=1.0, description="Weight of the relations in the loss.")
 
@@ -243,10 +228,6 @@ class TrainingConfig(Section):
     schedule: Literal["linear", "cosine", "constant"] = Field(
         default="linear",
         description="How the rates fall after that: linear or cosine (to zero), or constant (not at all).",
-    )
-    average: Share = Field(
-        default=0.0,
-        description="Share of a running average of the weights that a step keeps, to be measured and saved; 0: none.",
     )
     clip: Rate = Field(default=5.0, description="Longest gradient (its norm); longer ones are cut to it.")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(

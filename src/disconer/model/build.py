@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from disconer.config import Config, EncoderConfig, GcnConfig, ScorerConfig, SpanHeadConfig
+from disconer.config import Config, EncoderConfig, GcnConfig, SpanHeadConfig
 from disconer.model.encoder import WordEncoder
 from disconer.model.gcn import Aggcn
 from disconer.model.lstm import BiLstm
 from disconer.model.network import AnyNetwork, Network, Words
 from disconer.model.scorers import FragmentScorer, RelationScorer, WidthEmbedding
 from disconer.model.span_decisions import Rules
-from disconer.model.span_grid import SpanGrid
 from disconer.model.span_head import SpanHead
 from disconer.model.span_targets import Relation
 
@@ -53,22 +52,13 @@ def _build_gcn(config: GcnConfig, size: int) -> Aggcn:
     )
 
 
-def _build_grid(config: ScorerConfig) -> SpanGrid | None:
-    if config.grid is None:
-        return None
-    return SpanGrid(
-        size=config.hidden[0], channels=config.grid.channels, layers=config.grid.layers, dropout=config.dropout
-    )
-
-
 def _build_span_head(config: SpanHeadConfig, labels: Sequence[str], *, word_size: int) -> SpanHead:
     fragments = FragmentScorer(
         word_size=word_size,
         width_size=config.width_size,
         hidden=config.fragments.hidden,
-        n_classes=len(labels) + 1,
+        n_classes=1 + len(labels) * (1 + config.parts),
         dropout=config.fragments.dropout,
-        grid=_build_grid(config.fragments),
     )
     relations = RelationScorer(
         word_size=word_size,
@@ -76,7 +66,6 @@ def _build_span_head(config: SpanHeadConfig, labels: Sequence[str], *, word_size
         hidden=config.relations.hidden,
         n_classes=len(Relation),
         dropout=config.relations.dropout,
-        between=config.relations.between,
     )
     return SpanHead(
         labels=labels,
@@ -88,4 +77,5 @@ def _build_span_head(config: SpanHeadConfig, labels: Sequence[str], *, word_size
         rules=Rules.from_config(config),
         alpha=config.alpha,
         beta=config.beta,
+        part_weight=config.part_weight,
     )

@@ -13,8 +13,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from disconer.model.span_grid import SpanGrid
-
 PRIOR = 2.0  # first biases of the fragment scorer: a label starts at odds of e^-4
 
 
@@ -47,35 +45,23 @@ class WidthEmbedding(nn.Module):
 
 
 class FragmentScorer(nn.Module):
-    """Scores every span up to a width for every class: MLP([h_start, h_end, width]).
-
-    grid: between the MLP's first layer and the next, what neighbouring spans say; None as in the paper.
-    """
+    """Scores every span up to a width for every class: MLP([h_start, h_end, width])."""
 
     def __init__(
-        self,
-        *,
-        word_size: int,
-        width_size: int,
-        hidden: Sequence[int],
-        n_classes: int,
-        dropout: float,
-        grid: SpanGrid | None = None,
+        self, *, word_size: int, width_size: int, hidden: Sequence[int], n_classes: int, dropout: float
     ) -> None:
         super().__init__()
         sizes = [*hidden, n_classes]
         self.parts = [word_size, word_size, width_size]
         self.first = nn.Linear(sum(self.parts), sizes[0])
         self.rest = mlp(sizes, dropout)
-        self.grid = grid
         _expect_none(self.rest[-1] if hidden else self.first)
 
-    def forward(self, words: Tensor, widths: Tensor, exists: Tensor) -> Tensor:
+    def forward(self, words: Tensor, widths: Tensor) -> Tensor:
         """Scores of the spans [i, i + w].
 
         words:  Shape: (B, N, d).  widths: the vectors of widths 0 to W - 1.  Shape: (W, d_w)
-        exists: which spans end within their sentence; the others score something meaningless.  Shape: (B, N, W)
-        Returns:  Shape: (B, N, W, classes)
+        Returns:  Shape: (B, N, W, classes); spans past the end of a sentence score something meaningless.
         """
         at_start, at_end, at_width = torch.split(self.first.weight, self.parts, dim=1)
         starts = linear(words, at_start, self.first.bias)  # (B, N, H)
@@ -83,33 +69,20 @@ class FragmentScorer(nn.Module):
         n_widths = len(widths)
         reached = pad(ends, (0, 0, 0, n_widths - 1)).unfold(1, n_widths, 1)  # (B, N, H, W): ends at i + w
         hidden = starts.unsqueeze(2) + reached.transpose(2, 3) + linear(widths, at_width)  # (B, N, W, H)
-        if self.grid is not None:
-            hidden = self.grid(hidden, exists)
         scores: Tensor = self.rest(hidden)
         return scores
 
 
 class RelationScorer(nn.Module):
-    """Scores pairs of spans for every relation: MLP([s, s * s', s']).
-
-    between: whether it also reads the mean of the words between the two.
-    """
+    """Scores pairs of spans for every relation: MLP([s, s * s', s'])."""
 
     def __init__(
-        self,
-        *,
-        word_size: int,
-        width_size: int,
-        hidden: Sequence[int],
-        n_classes: int,
-        dropout: float,
-        between: bool = False,
+        self, *, word_size: int, width_size: int, hidden: Sequence[int], n_classes: int, dropout: float
     ) -> None:
         super().__init__()
         sizes = [*hidden, n_classes]
         self.size = 2 * word_size + width_size
         self.first = nn.Linear(3 * self.size, sizes[0])
-        self.between = nn.Linear(word_size, sizes[0], bias=False) if between else None
         self.rest = mlp(sizes, dropout)
 
     def forward(self, words: Tensor, widths: Tensor, place: Tensor, pairs: Tensor) -> Tensor:
@@ -129,19 +102,5 @@ class RelationScorer(nn.Module):
             + linear(vectors, of_second)[second]
             + linear(vectors[first] * vectors[second], of_both)
         )  # (pairs, H)
-        if self.between is not None:
-            ends = start + width + 1
-            hidden = hidden + self.between(mean_between(words, row[first], ends[first], start[second]))
         scores: Tensor = self.rest(hidden)
         return scores
-
-
-def mean_between(words: Tensor, row: Tensor, start: Tensor, end: Tensor) -> Tensor:
-    """The mean of words [start, end) of each row; zero where there are none.  Shape: (B, N, d) -> (pairs, d)
-
-    Every mean is a difference of two running sums, however far apart the two are.
-    """
-    sums = pad(words.float().cumsum(1), (0, 0, 1, 0))  # (B, N + 1, d): of all words before each
-    n_words = (end - start).clamp(min=0).unsqueeze(-1)
-    total = (sums[row, end] - sums[row, start]) * (n_words > 0)
-    return (total / n_words.clamp(min=1)).to(words.dtype)

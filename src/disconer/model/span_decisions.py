@@ -44,15 +44,17 @@ class SpanPlaces:
 class Fragments:
     """Spans that may be fragments. K of them.
 
-    chances: the probability of each label.  Shape: (K, labels)
-    possible: which labels each of them may have as a part of a discontinuous entity.  Shape: (K, labels)
-    certain: those of them that it has anyway.  Shape: (K, labels)
+    chances: the probability of being a fragment of each label.  Shape: (K, labels)
+    possible: which labels each of them has, as a part of an entity or as a whole.  Shape: (K, labels)
+    whole_chances: the probability of being an entity of each label by itself.  Shape: (K, labels)
+    whole: which labels each of them has as an entity by itself.  Shape: (K, labels)
     """
 
     spans: SpanPlaces
     chances: Floats
     possible: Bools
-    certain: Bools
+    whole_chances: Floats
+    whole: Bools
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +62,23 @@ class Rules:
     """How the span head decides.
 
     several: a span may have several labels, each against none, or one (softmax, as in the paper).
-    weak: probability of a label against none from which on a span may be a part of a discontinuous entity. 0.5, as
-        in the paper: if it is a fragment by itself.
-    weak_score: the least score of an entity with such a part.
+    parts: there is a class for each label as a part beside that as a whole. What is whole is an entity, whether or
+        not it is a part of others, too. Without it, as in the paper, a fragment is one if it is part of no other.
+    part_chance: probability against none from which on a span may be a part; 0.5 as in the paper.
     """
 
     several: bool = False
-    weak: float = 0.5
-    weak_score: float = 0.0
+    parts: bool = False
+    part_chance: float = 0.5
 
     @classmethod
     def from_config(cls, config: SpanHeadConfig) -> Rules:
-        return cls(config.labels == "many", config.weak_fragments, config.weak_score)
+        return cls(config.labels == "many", config.parts, config.part_chance)
 
     @property
     def least_margin(self) -> float:
         """The margin that a span must be above to be looked at."""
-        return math.log(self.weak / (1 - self.weak))
+        return math.log(self.part_chance / (1 - self.part_chance))
 
     def margins(self, scores: Floats) -> Floats:
         """By how much the best label of a span beats its being none, in log-odds.  Shape: (K, classes) -> (K,)"""
@@ -89,16 +91,35 @@ class Rules:
         scores: of each span for each class.  Shape: (K, classes)
         lengths: words of each window.
         """
-        margin = self.margins(scores)
-        kept = at_most_one_a_word(spans.row, margin, lengths)
-        spans, scores, margin = spans[kept], scores[kept], margin[kept]
+        kept = at_most_one_a_word(spans.row, self.margins(scores), lengths)
+        spans, scores = spans[kept], scores[kept]
+        chances = (_sigmoid if self.several else _softmax)(scores)[:, 1:]
+        n_labels = chances.shape[1] // (1 + self.parts)
+        whole, part = chances[:, :n_labels], chances[:, n_labels:]
+        either = whole if not self.parts else np.maximum(whole, part) if self.several else whole + part
         if self.several:
-            chances = (1 / (1 + np.exp(-scores[:, 1:]))).astype(np.float32)
-            return Fragments(spans, chances, scores[:, 1:] > self.least_margin, scores[:, 1:] > 0)
-        powers = np.exp(scores - scores.max(-1, keepdims=True))
-        chances = (powers[:, 1:] / powers.sum(-1, keepdims=True)).astype(np.float32)
-        best = chances == chances.max(-1, keepdims=True)
-        return Fragments(spans, chances, best, best & (margin > 0)[:, None])
+            possible, stands = _log_odds(either) > self.least_margin, whole > 0.5
+        else:
+            possible = either == either.max(-1, keepdims=True)
+            likeliest = scores.max(-1, keepdims=True)
+            stands = (scores[:, 1 : 1 + n_labels] == likeliest) & (likeliest > scores[:, :1])
+        return Fragments(spans, either, possible, whole, stands)
+
+
+def _sigmoid(scores: Floats) -> Floats:
+    return (1 / (1 + np.exp(-scores))).astype(np.float32)
+
+
+def _softmax(scores: Floats) -> Floats:
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    shares: Floats = (powers / powers.sum(-1, keepdims=True)).astype(np.float32)
+    return shares
+
+
+def _log_odds(chances: Floats) -> Floats:
+    edge = np.finfo(np.float32).tiny
+    odds: Floats = np.log(np.maximum(chances, edge)) - np.log(np.maximum(1 - chances, edge))
+    return odds
 
 
 def at_most_one_a_word(row: Ints, margin: Floats, lengths: Sequence[int]) -> Bools:

@@ -58,6 +58,7 @@ class SpanHead(nn.Module):
     relations: None leaves relation scoring out: every fragment is an entity.
     overlapping: whether pairs that share words are a class of their own in training.
     alpha, beta: weights of the two losses.
+    part_weight: weight of spans that are only parts in the first of them.
     """
 
     def __init__(
@@ -72,12 +73,13 @@ class SpanHead(nn.Module):
         rules: Rules,
         alpha: float,
         beta: float,
+        part_weight: float,
     ) -> None:
         super().__init__()
         self.labels = tuple(labels)
         self.label_numbers = {label: number for number, label in enumerate(self.labels)}
         self.max_width, self.overlapping, self.rules = max_width, overlapping, rules
-        self.alpha, self.beta = alpha, beta
+        self.alpha, self.beta, self.part_weight = alpha, beta, part_weight
         self.widths, self.fragments, self.relations = widths, fragments, relations
 
     # Training
@@ -89,7 +91,7 @@ class SpanHead(nn.Module):
 
     def batch_targets(self, targets: Sequence[SpanTargets]) -> SpanTargetBatch:
         """See `Head`."""
-        return span_target_batch(targets, self.label_numbers)
+        return span_target_batch(targets, self.label_numbers, parts=self.rules.parts)
 
     def loss(self, words: Tensor, batch: WordBatch, targets: SpanTargetBatch) -> Tensor:
         """Alpha * NLL(fragments) + beta * NLL(relations), summed over the batch."""
@@ -106,12 +108,25 @@ class SpanHead(nn.Module):
         if self.rules.several:
             wanted = torch.zeros_like(scores[..., 1:])  # (B, N, W, labels)
             wanted[place] = gold.to(wanted)
-            weight = valid[..., None].to(wanted)
+            weight = valid[..., None] * (1 + (self._class_weights(scores)[1:] - 1) * wanted)
             return binary_cross_entropy_with_logits(scores[..., 1:], wanted, weight, reduction="sum")
         classes = torch.where(valid, NONE, IGNORED)  # (B, N, W)
         # Gold spans of other windows are not valid here and stay ignored.
         classes[place] = torch.where(valid[place], gold.int().argmax(-1) + 1, IGNORED)
-        return cross_entropy(scores.flatten(0, 2), classes.flatten(), ignore_index=IGNORED, reduction="sum")
+        return cross_entropy(
+            scores.flatten(0, 2),
+            classes.flatten(),
+            weight=self._class_weights(scores),
+            ignore_index=IGNORED,
+            reduction="sum",
+        )
+
+    def _class_weights(self, scores: Tensor) -> Tensor:
+        """Shape: (classes,)"""
+        first_part = 1 + len(self.labels)
+        weights = scores.new_ones(scores.shape[-1])
+        weights[first_part:] = self.part_weight
+        return weights
 
     def _candidates(
         self, scores: Tensor, valid: Tensor, lengths: Sequence[int], targets: SpanTargetBatch
@@ -172,7 +187,7 @@ class SpanHead(nn.Module):
         width = torch.arange(n_widths, device=words.device)
         end = torch.arange(n_words, device=words.device)[:, None] + width  # (N, W)
         exists = end < batch.word_mask.sum(-1)[:, None, None]
-        return self.fragments(words, self.widths(width), exists).float(), exists
+        return self.fragments(words, self.widths(width)).float(), exists
 
     def _margins(self, scores: Tensor) -> Tensor:
         """By how much the best label of a span beats its being no fragment.  Shape: (B, N, W)"""

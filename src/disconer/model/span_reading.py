@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 
 from disconer.model.found import Found
 from disconer.model.reader import Ints
-from disconer.model.span_decisions import Bools, Floats, Fragments, Rules
+from disconer.model.span_decisions import Floats, Fragments, Rules
 from disconer.span.decode import Assembled, assemble
 
 MOST_ENTITIES = 1000  # of one label in a window: more come only of a model that has not learnt anything
@@ -34,7 +34,7 @@ def read_entities(
     found: list[list[Found]] = [[] for _ in range(n_rows)]
     _read_simple(fragments, labels, found, except_rows=edges)
     for row, own in edges.items():
-        found[row] = _Graph(fragments, row, own, labels).read(rules.weak_score)
+        found[row] = _Graph(fragments, row, own, labels).read(parts=rules.parts)
     return found
 
 
@@ -50,10 +50,10 @@ def _edges_by_row(fragments: Fragments, pairs: Ints, succession: Floats) -> dict
 def _read_simple(
     fragments: Fragments, labels: Sequence[str], found: list[list[Found]], except_rows: dict[int, Edges]
 ) -> None:
-    """Windows without any edge: each label that is certain of a fragment is an entity."""
+    """Windows without any edge: what is whole is an entity."""
     spans = fragments.spans
-    which, label = fragments.certain.nonzero()
-    columns = (spans.row[which], spans.start[which], spans.end[which], label, fragments.chances[which, label])
+    which, label = fragments.whole.nonzero()
+    columns = (spans.row[which], spans.start[which], spans.end[which], label, fragments.whole_chances[which, label])
     for row, start, end, number, chance in zip(*(column.tolist() for column in columns), strict=True):
         if row not in except_rows:
             found[row].append(Found(labels[number], ((start, end),), chance))
@@ -67,40 +67,32 @@ class _Graph:
         spans = fragments.spans
         self._ranges = list(zip(spans.start[first:end].tolist(), spans.end[first:end].tolist(), strict=True))
         self._edges = {(a - first, b - first): chance for (a, b), chance in edges.items()}
-        self._chances = fragments.chances[first:end]
         self._labels, self._numbers = labels, {label: number for number, label in enumerate(labels)}
-        self._certain, self._possible = fragments.certain[first:end], fragments.possible[first:end]
+        self._chances, self._possible = fragments.chances[first:end], fragments.possible[first:end]
+        self._whole_chances, self._whole = fragments.whole_chances[first:end], fragments.whole[first:end]
 
-    def read(self, weak_score: float) -> list[Found]:
-        """Its entities: the maximal cliques of the fragments that are certain, and those with others that score enough.
+    def read(self, *, parts: bool) -> list[Found]:
+        """Its entities: the maximal cliques of several fragments, and what is whole.
 
-        What is part of one of the latter is no entity of its own.
+        parts: whether what is whole may also be a part.
         """
-        found = self._cliques(self._certain)
-        if (self._possible != self._certain).any():
-            wider = [
-                entity
-                for entity in self._cliques(self._possible)
-                if not self._is_certain(entity) and self._score(entity) >= weak_score
-            ]
-            found = [entity for entity in found if not _is_part(entity, wider)] + wider
-        return [Found(entity.label, entity.ranges, self._score(entity)) for entity in found]
+        cliques = [entity for entity in self._cliques() if len(entity.spans) > 1]
+        joined = set() if parts else {(span, entity.label) for entity in cliques for span in entity.spans}
+        found = [Found(entity.label, entity.ranges, self._score(entity)) for entity in cliques]
+        for span, number in zip(*(axis.tolist() for axis in self._whole.nonzero()), strict=True):
+            if (span, self._labels[number]) not in joined:
+                chance = float(self._whole_chances[span, number])
+                found.append(Found(self._labels[number], (self._ranges[span],), chance))
+        return found
 
-    def _cliques(self, labelled: Bools) -> list[Assembled]:
+    def _cliques(self) -> list[Assembled]:
         labels: list[list[str]] = [[] for _ in self._ranges]
-        for span, number in zip(*(axis.tolist() for axis in labelled.nonzero()), strict=True):
+        for span, number in zip(*(axis.tolist() for axis in self._possible.nonzero()), strict=True):
             labels[span].append(self._labels[number])
         return assemble(self._ranges, labels, self._edges, most=MOST_ENTITIES)
-
-    def _is_certain(self, entity: Assembled) -> bool:
-        return bool(self._certain[list(entity.spans), self._numbers[entity.label]].all())
 
     def _score(self, entity: Assembled) -> float:
         score = float(self._chances[list(entity.spans), self._numbers[entity.label]].prod())
         for pair in combinations(entity.spans, 2):
             score *= self._edges[pair]
         return score
-
-
-def _is_part(entity: Assembled, of: Iterable[Assembled]) -> bool:
-    return any(entity.label == other.label and set(entity.spans) < set(other.spans) for other in of)

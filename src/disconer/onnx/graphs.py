@@ -101,20 +101,18 @@ class SpanGraphHead(nn.Module):
         """Shape: (B, N, d), (B,), (W,) -> (B, N, W, classes), (B, N, W)"""
         end = torch.arange(words.shape[1])[:, None] + widths  # (N, W)
         exists = end < lengths[:, None, None]
-        scores = self._scores(words, end.clamp(max=words.shape[1] - 1), widths, exists)
+        scores = self._scores(words, end.clamp(max=words.shape[1] - 1), widths)
         best = scores[..., 1:].amax(-1)
         margin = best if self.rules.several else best - scores[..., NONE]
         return scores, (margin > self.rules.least_margin) & exists
 
-    def _scores(self, words: Tensor, end: Tensor, widths: Tensor, exists: Tensor) -> Tensor:
+    def _scores(self, words: Tensor, end: Tensor, widths: Tensor) -> Tensor:
         """As `FragmentScorer` does it, with ends looked up: ONNX has no sliding windows."""
         first = self.fragments.first
         at_start, at_end, at_width = torch.split(first.weight, self.fragments.parts, dim=1)
         starts = linear(words, at_start, first.bias)  # (B, N, H)
         ends = linear(words, at_end)  # (B, N, H)
         hidden = starts.unsqueeze(2) + ends[:, end] + linear(self.widths(widths), at_width)  # (B, N, W, H)
-        if self.fragments.grid is not None:
-            hidden = self.fragments.grid(hidden, exists)
         scores: Tensor = self.fragments.rest(hidden)
         return scores
 

@@ -18,7 +18,7 @@ from disconer.model.span_decisions import Floats, Fragments, Rules, SpanPlaces, 
 from disconer.model.span_reading import read_entities
 from disconer.onnx.files import PAIRS, SPANS
 
-BATCH_PIECES = 2**11  # more of them make a processor no faster
+BATCH_PIECES = 2**8  # what is computed of more does not stay in the cache of a core, and everything takes longer
 BATCH_SPANS = 2**18
 PAIRS_AT_ONCE = 2**14  # 500 fragments in a window would else need gigabytes
 THREADS_VARIABLE = "OMP_NUM_THREADS"  # what torch goes by, too

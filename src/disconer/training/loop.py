@@ -19,7 +19,6 @@ from disconer.model.batch import WordBatch
 from disconer.model.model import Model
 from disconer.recognizer import Recognizer
 from disconer.text.syntax.spec import NONE
-from disconer.training.average import WeightAverage
 from disconer.training.display import Display
 from disconer.training.examples import Example
 from disconer.training.measure import measure
@@ -56,12 +55,7 @@ class Loop:
         self.schedule = build_schedule(optimizer, self.settings, self.plan.count_steps())
         self.network, self.optimizer = accelerator.prepare(model.network, optimizer)
         # Prepared before anything is loaded, so that each number is loaded to where it is needed.
-        self.average = WeightAverage(model.network.parameters(), self.settings.average)
-        self.parts: dict[str, Stateful] = {
-            "optimizer": self.optimizer,
-            "schedule": self.schedule,
-            "average": self.average,
-        }
+        self.parts: dict[str, Stateful] = {"optimizer": self.optimizer, "schedule": self.schedule}
         if accelerator.scaler is not None:
             self.parts["scaler"] = accelerator.scaler
         self.progress = Progress()
@@ -86,9 +80,8 @@ class Loop:
         loss = self.train_epoch(epoch)
         trained = time.perf_counter()
         self.display.measuring(epoch)
-        with self.average.in_place():
-            recognizer = Recognizer(self.model, device=self.accelerator.device, parser=NONE)
-            evaluation = measure(recognizer, self.dev, self.accelerator)
+        recognizer = Recognizer(self.model, device=self.accelerator.device, parser=NONE)
+        evaluation = measure(recognizer, self.dev, self.accelerator)
         rate = self.schedule.get_last_lr()[-1]
         seconds = {"train_seconds": trained - started, "seconds": time.perf_counter() - started}
         self.progress.history.append(_record(epoch, loss, evaluation) | {"rate": rate} | seconds)
@@ -98,8 +91,7 @@ class Loop:
     def _save(self) -> None:
         if self.accelerator.is_main_process:
             if self.progress.is_best:
-                with self.average.in_place():
-                    self.folder.save_best(self.model)
+                self.folder.save_best(self.model)
             self.folder.save_last(self.model, self.progress, self.parts)
 
     def train_epoch(self, epoch: int) -> float:
@@ -136,7 +128,6 @@ class Loop:
         self.optimizer.zero_grad()
         if not self.optimizer.step_was_skipped:  # fp16 skips steps until its scale fits
             self.schedule.step()
-            self.average.update()
         return summed
 
     def _tensors(self, batch: Batch) -> tuple[WordBatch, Any]:
