@@ -13,16 +13,18 @@ Made = TypeVar("Made")
 AHEAD = 4  # batches: enough to bridge an uneven one, few enough not to fill memory
 
 
-def made_ahead(make: Callable[[Job], Made], jobs: Iterable[Job], ahead: int = AHEAD) -> Generator[Made]:
-    """`make` of each job, in order, by one background thread that is up to `ahead` jobs before its reader.
+def made_ahead(
+    make: Callable[[Job], Made], jobs: Iterable[Job], ahead: int = AHEAD, threads: int = 1
+) -> Generator[Made]:
+    """`make` of each job, in order, by background threads that are up to `ahead` jobs before their reader.
 
-    What `make` raises is raised here, at its place. When the reader stops early, so does the thread.
+    What `make` raises is raised here, at its place. When the reader stops early, so do the threads.
     """
     waiting: deque[Future[Made]] = deque()
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="made-ahead") as thread:
+    with ThreadPoolExecutor(max_workers=threads, thread_name_prefix="made-ahead") as pool:
         try:
             for job in jobs:
-                waiting.append(thread.submit(make, job))
+                waiting.append(pool.submit(make, job))
                 if len(waiting) > ahead:
                     yield waiting.popleft().result()
             while waiting:
