@@ -37,6 +37,11 @@ def heads() -> ModuleType:
 
 
 @pytest.fixture
+def attach() -> ModuleType:
+    return importlib.import_module("attach")
+
+
+@pytest.fixture
 def parser(scores: ModuleType) -> Any:
     """The parser that ships; tests of it are skipped where it is not installed."""
     if importlib.util.find_spec(PARSER) is None:

@@ -101,3 +101,24 @@ def test_every_fold_is_parsed_by_the_parser_that_did_not_see_it(
 
 def test_without_a_parser_the_heads_are_the_treebanks(heads: ModuleType, tmp_path: Path) -> None:
     assert [*heads.heads_of_articles(craft(tmp_path / "dev.jsonl.gz", 1), [])] == [[SENTENCE["heads"]]]
+
+
+def test_a_corpus_gets_other_heads(attach: ModuleType, tmp_path: Path) -> None:
+    source, heads, target = craft(tmp_path / "dev.jsonl.gz", 2), tmp_path / "heads.json.gz", tmp_path / "base.jsonl.gz"
+    others = [[[-1, 0, 0, 0, 0]], [[1, -1, 1, 1, 3]]]
+    heads.write_bytes(gzip.compress(json.dumps(others).encode()))
+
+    attach.attach(source, heads, target)
+
+    articles = [json.loads(line) for line in gzip.decompress(target.read_bytes()).splitlines()]
+    assert [[sentence["heads"] for sentence in article["sentences"]] for article in articles] == others
+    assert all("relations" not in sentence for article in articles for sentence in article["sentences"])
+    assert [article["id"] for article in articles] == ["a0", "a1"]
+
+
+def test_heads_of_another_corpus_are_refused(attach: ModuleType, tmp_path: Path) -> None:
+    source, heads = craft(tmp_path / "dev.jsonl.gz", 2), tmp_path / "heads.json.gz"
+    heads.write_bytes(gzip.compress(json.dumps([[[-1, 0, 0, 0, 0]]]).encode()))
+
+    with pytest.raises(ValueError, match="shorter"):
+        attach.attach(source, heads, tmp_path / "out.jsonl.gz")
