@@ -162,7 +162,12 @@ class Recognizer:
                 windows += own
         sizes = [max(len(window), len(window.pieces.ids)) for window in windows]
         plan = batches_by_length(sizes, self._batch_size)
-        batches = [word_arrays([windows[position] for position in batch], self.model.reader) for batch in plan]
+        batches = [
+            word_arrays(
+                [windows[position] for position in batch], self.model.reader, multiple=self._runtime.size_multiple
+            )
+            for batch in plan
+        ]
         return Prepared(segmented, owners, windows, plan, batches)
 
     def _documents(self, chunk: Prepared) -> Iterator[Document]:

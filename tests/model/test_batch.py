@@ -67,6 +67,20 @@ def test_a_sentence_without_any_piece() -> None:
     assert len(network.find(word_batch(windows, tokenizer))) == 2
 
 
+@pytest.mark.parametrize("several", [1, 8])
+def test_sizes_are_multiples_and_nothing_else_changes(several: int) -> None:
+    model = toy_model(encoder={"lstm": {"size": 8}})
+    windows = windows_of(TEXTS, model)
+    arrays = word_arrays(windows, model.reader, multiple=several)
+    assert arrays.word_mask.shape[1] % several == arrays.piece_ids.shape[1] % several == 0
+    assert arrays.lengths.tolist() == [len(window) for window in windows]
+    plain, padded = (
+        model.network.words(WordBatch.from_arrays(made)) for made in (word_arrays(windows, model.reader), arrays)
+    )
+    for row, length in enumerate(arrays.lengths):
+        torch.testing.assert_close(padded[row, :length], plain[row, :length])
+
+
 def test_what_goes_to_a_device_at_once_is_what_was_there() -> None:
     model = toy_model()
     arrays = word_arrays(windows_of(TEXTS, model), model.reader)

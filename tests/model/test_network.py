@@ -143,7 +143,7 @@ def _literal_loss(
         for i, j in _spans(length, head.max_width):
             found = scores[row, i, j - i].double()
             labels = gold.get((i, j), set())
-            if head.rules.several:
+            if head.several:
                 for number, label in enumerate(head.labels, 1):
                     chance = 1 / (1 + (-found[number]).exp())
                     total -= head.alpha * (chance if label in labels else 1 - chance).log()

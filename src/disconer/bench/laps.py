@@ -70,7 +70,8 @@ class TimedRuntime:
     """Gives a runtime one batch at a time, so that nothing goes on ahead. See `Runtime`."""
 
     def __init__(self, runtime: Runtime, laps: Laps, last_stage: str) -> None:
-        self.device, self.batch_pieces, self.batch_spans = runtime.device, runtime.batch_pieces, runtime.batch_spans
+        self.device, self.size_multiple = runtime.device, runtime.size_multiple
+        self.batch_pieces, self.batch_spans = runtime.batch_pieces, runtime.batch_spans
         self._runtime, self._laps, self._last_stage = runtime, laps, last_stage
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:

@@ -51,7 +51,8 @@ class RecordingRuntime:
     """Keeps the batches that it is given, and finds nothing in them."""
 
     def __init__(self, runtime: Runtime, batches: list[WordArrays]) -> None:
-        self.device, self.batch_pieces, self.batch_spans = runtime.device, runtime.batch_pieces, runtime.batch_spans
+        self.device, self.size_multiple = runtime.device, runtime.size_multiple
+        self.batch_pieces, self.batch_spans = runtime.batch_pieces, runtime.batch_spans
         self._batches = batches
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:

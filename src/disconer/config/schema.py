@@ -197,13 +197,6 @@ class SpanHeadConfig(Section):
     relations: RelationConfig = Field(
         default=RelationConfig(), description="The network that tells how two fragments relate."
     )
-    parts: bool = Field(
-        default=False, description="Tell fragments that are entities by themselves from those that are only parts."
-    )
-    part_chance: Annotated[float, Field(gt=0, le=0.5)] = Field(
-        default=0.5, description="Least probability, against none, of a span that may be a part."
-    )
-    part_weight: Rate = Field(default=1.0, description="Weight in the loss of spans that are only parts.")
     alpha: Rate = Field(default=1.0, description="Weight of the fragments in the loss.")
     beta: Weight = Field(default=1.0, description="Weight of the relations in the loss.")
 

@@ -44,8 +44,8 @@ class WordArrays:
     lengths: Ints
 
 
-def word_arrays(windows: Sequence[Window], reader: Reader) -> WordArrays:
-    """Pad windows to one size.
+def word_arrays(windows: Sequence[Window], reader: Reader, *, multiple: int = 1) -> WordArrays:
+    """Pad windows to one size, a multiple of some number: a GPU plans its work anew for every size that it meets.
 
     A batch may be a hundred short windows, so all of them are laid out at once: the true places of a mask, row by
     row, are in the order of the windows' values one after another.
@@ -53,8 +53,8 @@ def word_arrays(windows: Sequence[Window], reader: Reader) -> WordArrays:
     before, around = len(reader.prefix), len(reader.prefix) + len(reader.suffix)
     lengths = np.array([len(window) for window in windows])
     n_pieces = np.array([len(window.pieces.ids) for window in windows])
-    word = np.arange(lengths.max())
-    piece = np.arange(max(1, n_pieces.max() + around))
+    word = np.arange(_round_up(lengths.max(), multiple))
+    piece = np.arange(_round_up(max(1, n_pieces.max() + around), multiple))
     word_mask = word < lengths[:, None]  # (B, N)
     piece_mask = piece < n_pieces[:, None] + around  # (B, P)
     inner = (piece >= before) & (piece < n_pieces[:, None] + before)  # (B, P): pieces of the windows themselves
@@ -87,6 +87,10 @@ def word_arrays(windows: Sequence[Window], reader: Reader) -> WordArrays:
         parsed=parsed,
         lengths=lengths,
     )
+
+
+def _round_up(size: int, multiple: int) -> int:
+    return -(-size // multiple) * multiple
 
 
 def _heads(windows: Sequence[Window], word_mask: Bools) -> tuple[Ints, Bools]:

@@ -10,7 +10,6 @@ from disconer.model.gcn import Aggcn
 from disconer.model.lstm import BiLstm
 from disconer.model.network import AnyNetwork, Network, Words
 from disconer.model.scorers import FragmentScorer, RelationScorer, WidthEmbedding
-from disconer.model.span_decisions import Rules
 from disconer.model.span_head import SpanHead
 from disconer.model.span_targets import Relation
 
@@ -57,7 +56,7 @@ def _build_span_head(config: SpanHeadConfig, labels: Sequence[str], *, word_size
         word_size=word_size,
         width_size=config.width_size,
         hidden=config.fragments.hidden,
-        n_classes=1 + len(labels) * (1 + config.parts),
+        n_classes=len(labels) + 1,
         dropout=config.fragments.dropout,
     )
     relations = RelationScorer(
@@ -74,8 +73,7 @@ def _build_span_head(config: SpanHeadConfig, labels: Sequence[str], *, word_size
         fragments=fragments,
         relations=relations if config.relations.enabled else None,
         overlapping=config.relations.overlapping,
-        rules=Rules.from_config(config),
+        several=config.labels == "many",
         alpha=config.alpha,
         beta=config.beta,
-        part_weight=config.part_weight,
     )

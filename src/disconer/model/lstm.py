@@ -19,10 +19,11 @@ class BiLstm(nn.Module):
 
     def forward(self, words: Tensor, lengths: list[int]) -> Tensor:
         """Shape: (B, N, d) -> (B, N, 2 * size)"""
+        exact = words.to(next(self.lstm.parameters()).dtype)  # a network in bf16 leaves its LSTMs as they were
         if min(lengths) == words.shape[1]:  # nothing is padded, as where a sentence comes alone
-            states: Tensor = self.lstm(words)[0]
-            return states
-        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
-        output, _ = self.lstm(packed)
-        padded: Tensor = pad_packed_sequence(output, batch_first=True, total_length=words.shape[1])[0]
-        return padded
+            states: Tensor = self.lstm(exact)[0]
+        else:
+            packed = pack_padded_sequence(exact, lengths, batch_first=True, enforce_sorted=False)
+            output, _ = self.lstm(packed)
+            states = pad_packed_sequence(output, batch_first=True, total_length=words.shape[1])[0]
+        return states.to(words.dtype)

@@ -5,17 +5,16 @@ On the CPU and without torch, whatever ran the network: there are few fragments,
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from disconer.config import SpanHeadConfig
 from disconer.model.reader import Ints
 
 NONE = 0  # the class of spans that are no fragment; label number n is class n + 1
+THRESHOLD = 0.5  # of a label's probability where a span may have several
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -42,84 +41,38 @@ class SpanPlaces:
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
-    """Spans that may be fragments. K of them.
+    """Spans that are judged to be fragments. K of them.
 
-    chances: the probability of being a fragment of each label.  Shape: (K, labels)
-    possible: which labels each of them has, as a part of an entity or as a whole.  Shape: (K, labels)
-    whole_chances: the probability of being an entity of each label by itself.  Shape: (K, labels)
-    whole: which labels each of them has as an entity by itself.  Shape: (K, labels)
+    chances: the probability of each label.  Shape: (K, labels)
+    labelled: which labels each of them has.  Shape: (K, labels)
     """
 
     spans: SpanPlaces
     chances: Floats
-    possible: Bools
-    whole_chances: Floats
-    whole: Bools
+    labelled: Bools
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """How the span head decides.
+def margins(scores: Floats, *, several: bool) -> Floats:
+    """By how much the best label of a span beats its being no fragment.  Shape: (…, classes) -> (…)"""
+    best: Floats = scores[..., 1:].max(-1)
+    return best if several else best - scores[..., NONE]
 
-    several: a span may have several labels, each against none, or one (softmax, as in the paper).
-    parts: there is a class for each label as a part beside that as a whole. What is whole is an entity, whether or
-        not it is a part of others, too. Without it, as in the paper, a fragment is one if it is part of no other.
-    part_chance: probability against none from which on a span may be a part; 0.5 as in the paper.
+
+def decide(spans: SpanPlaces, scores: Floats, lengths: Sequence[int], *, several: bool) -> Fragments:
+    """Fragments with their labels, from spans that score above 0.
+
+    scores: of each span for each class.  Shape: (K, classes)
+    lengths: words of each window.
+    several: a span may have several labels, each by a threshold, or one.
     """
-
-    several: bool = False
-    parts: bool = False
-    part_chance: float = 0.5
-
-    @classmethod
-    def from_config(cls, config: SpanHeadConfig) -> Rules:
-        return cls(config.labels == "many", config.parts, config.part_chance)
-
-    @property
-    def least_margin(self) -> float:
-        """The margin that a span must be above to be looked at."""
-        return math.log(self.part_chance / (1 - self.part_chance))
-
-    def margins(self, scores: Floats) -> Floats:
-        """By how much the best label of a span beats its being none, in log-odds.  Shape: (K, classes) -> (K,)"""
-        best: Floats = scores[:, 1:].max(-1)
-        return best if self.several else best - scores[:, NONE]
-
-    def decide(self, spans: SpanPlaces, scores: Floats, lengths: Sequence[int]) -> Fragments:
-        """Fragments with their labels, from spans whose margin is above the least.
-
-        scores: of each span for each class.  Shape: (K, classes)
-        lengths: words of each window.
-        """
-        kept = at_most_one_a_word(spans.row, self.margins(scores), lengths)
-        spans, scores = spans[kept], scores[kept]
-        chances = (_sigmoid if self.several else _softmax)(scores)[:, 1:]
-        n_labels = chances.shape[1] // (1 + self.parts)
-        whole, part = chances[:, :n_labels], chances[:, n_labels:]
-        either = whole if not self.parts else np.maximum(whole, part) if self.several else whole + part
-        if self.several:
-            possible, stands = _log_odds(either) > self.least_margin, whole > 0.5
-        else:
-            possible = either == either.max(-1, keepdims=True)
-            likeliest = scores.max(-1, keepdims=True)
-            stands = (scores[:, 1 : 1 + n_labels] == likeliest) & (likeliest > scores[:, :1])
-        return Fragments(spans, either, possible, whole, stands)
-
-
-def _sigmoid(scores: Floats) -> Floats:
-    return (1 / (1 + np.exp(-scores))).astype(np.float32)
-
-
-def _softmax(scores: Floats) -> Floats:
+    kept = at_most_one_a_word(spans.row, margins(scores, several=several), lengths)
+    spans, scores = spans[kept], scores[kept]
+    if several:
+        chances = (1 / (1 + np.exp(-scores[:, 1:]))).astype(np.float32)
+        return Fragments(spans, chances, chances > THRESHOLD)
     powers = np.exp(scores - scores.max(-1, keepdims=True))
-    shares: Floats = (powers / powers.sum(-1, keepdims=True)).astype(np.float32)
-    return shares
-
-
-def _log_odds(chances: Floats) -> Floats:
-    edge = np.finfo(np.float32).tiny
-    odds: Floats = np.log(np.maximum(chances, edge)) - np.log(np.maximum(1 - chances, edge))
-    return odds
+    chances = (powers[:, 1:] / powers.sum(-1, keepdims=True)).astype(np.float32)
+    return Fragments(spans, chances, chances == chances.max(-1, keepdims=True))
 
 
 def at_most_one_a_word(row: Ints, margin: Floats, lengths: Sequence[int]) -> Bools:
@@ -146,9 +99,9 @@ def pairs_within_rows(row: Ints) -> Ints:
 
 def possible_pairs(fragments: Fragments) -> Ints:
     """Pairs that could be of one entity: a word lies between them, and they share a label.  Shape: (2, pairs)"""
-    spans, possible = fragments.spans, fragments.possible
+    spans, labelled = fragments.spans, fragments.labelled
     first, second = pairs_within_rows(spans.row)
     apart = spans.end[first] < spans.start[second]
     first, second = first[apart], second[apart]
-    alike = (possible[first] & possible[second]).any(-1)
+    alike = (labelled[first] & labelled[second]).any(-1)
     return np.stack([first[alike], second[alike]])

@@ -18,9 +18,9 @@ from disconer.model.span_decisions import (
     NONE,
     Floats,
     Fragments,
-    Rules,
     SpanPlaces,
     at_most_one_a_word,
+    decide,
     pairs_within_rows,
     possible_pairs,
 )
@@ -39,7 +39,7 @@ class SpanScores(NamedTuple):
 
     words:  Shape: (B, N, d)
     scores: of all spans.  Shape: (B, N, W, classes)
-    above: which of them are likely enough to be looked at.  Shape: (B, N, W)
+    above: which of them are more likely a fragment than none.  Shape: (B, N, W)
     lengths: words of each window.
     """
 
@@ -54,11 +54,10 @@ class SpanHead(nn.Module):
 
     labels: the entity types.
     max_width: words of the widest span; None for all.
-    rules: how it decides.
+    several: a span may have several labels (each against NONE by a threshold) or one (softmax, as in the paper).
     relations: None leaves relation scoring out: every fragment is an entity.
     overlapping: whether pairs that share words are a class of their own in training.
     alpha, beta: weights of the two losses.
-    part_weight: weight of spans that are only parts in the first of them.
     """
 
     def __init__(
@@ -70,16 +69,15 @@ class SpanHead(nn.Module):
         fragments: FragmentScorer,
         relations: RelationScorer | None,
         overlapping: bool,
-        rules: Rules,
+        several: bool,
         alpha: float,
         beta: float,
-        part_weight: float,
     ) -> None:
         super().__init__()
         self.labels = tuple(labels)
         self.label_numbers = {label: number for number, label in enumerate(self.labels)}
-        self.max_width, self.overlapping, self.rules = max_width, overlapping, rules
-        self.alpha, self.beta, self.part_weight = alpha, beta, part_weight
+        self.max_width, self.several, self.overlapping = max_width, several, overlapping
+        self.alpha, self.beta = alpha, beta
         self.widths, self.fragments, self.relations = widths, fragments, relations
 
     # Training
@@ -91,7 +89,7 @@ class SpanHead(nn.Module):
 
     def batch_targets(self, targets: Sequence[SpanTargets]) -> SpanTargetBatch:
         """See `Head`."""
-        return span_target_batch(targets, self.label_numbers, parts=self.rules.parts)
+        return span_target_batch(targets, self.label_numbers)
 
     def loss(self, words: Tensor, batch: WordBatch, targets: SpanTargetBatch) -> Tensor:
         """Alpha * NLL(fragments) + beta * NLL(relations), summed over the batch."""
@@ -105,35 +103,22 @@ class SpanHead(nn.Module):
 
     def _fragment_loss(self, scores: Tensor, valid: Tensor, targets: SpanTargetBatch) -> Tensor:
         gold, place = targets.labels, tuple(targets.place)
-        if self.rules.several:
+        if self.several:
             wanted = torch.zeros_like(scores[..., 1:])  # (B, N, W, labels)
             wanted[place] = gold.to(wanted)
-            weight = valid[..., None] * (1 + (self._class_weights(scores)[1:] - 1) * wanted)
+            weight = valid[..., None].to(wanted)
             return binary_cross_entropy_with_logits(scores[..., 1:], wanted, weight, reduction="sum")
         classes = torch.where(valid, NONE, IGNORED)  # (B, N, W)
         # Gold spans of other windows are not valid here and stay ignored.
         classes[place] = torch.where(valid[place], gold.int().argmax(-1) + 1, IGNORED)
-        return cross_entropy(
-            scores.flatten(0, 2),
-            classes.flatten(),
-            weight=self._class_weights(scores),
-            ignore_index=IGNORED,
-            reduction="sum",
-        )
-
-    def _class_weights(self, scores: Tensor) -> Tensor:
-        """Shape: (classes,)"""
-        first_part = 1 + len(self.labels)
-        weights = scores.new_ones(scores.shape[-1])
-        weights[first_part:] = self.part_weight
-        return weights
+        return cross_entropy(scores.flatten(0, 2), classes.flatten(), ignore_index=IGNORED, reduction="sum")
 
     def _candidates(
         self, scores: Tensor, valid: Tensor, lengths: Sequence[int], targets: SpanTargetBatch
     ) -> SpanPlaces:
         """Gold and predicted fragments, sorted."""
         margin = self._margins(scores)
-        chosen = (margin > self.rules.least_margin) & valid
+        chosen = (margin > 0) & valid
         chosen[tuple(targets.place)] = True
         place = chosen.nonzero(as_tuple=True)
         spans, margin_here = _fetch(place), margin[place].cpu().numpy()
@@ -154,15 +139,15 @@ class SpanHead(nn.Module):
     def begin(self, words: Tensor, batch: WordBatch) -> SpanScores:
         """See `Head`."""
         scores, exists = self._span_scores(words, batch)
-        return SpanScores(words, scores, (self._margins(scores) > self.rules.least_margin) & exists, batch.lengths)
+        return SpanScores(words, scores, (self._margins(scores) > 0) & exists, batch.lengths)
 
     def finish(self, begun: SpanScores) -> list[list[Found]]:
         """See `Head`."""
         place = begun.above.nonzero(as_tuple=True)
         scores = begun.scores[place].cpu().numpy()
-        fragments = self.rules.decide(_fetch(place), scores, begun.lengths)
+        fragments = decide(_fetch(place), scores, begun.lengths, several=self.several)
         pairs, succession = self._succession(begun.words, fragments)
-        return read_entities(fragments, pairs, succession, self.labels, self.rules, n_rows=len(begun.lengths))
+        return read_entities(fragments, pairs, succession, self.labels, n_rows=len(begun.lengths))
 
     def _succession(self, words: Tensor, fragments: Fragments) -> tuple[Ints, Floats]:
         """Pairs that could be of one entity, and the probability that they are; 0 if that is not likeliest."""
@@ -185,14 +170,15 @@ class SpanHead(nn.Module):
         n_words = words.shape[1]
         n_widths = n_words if self.max_width is None else min(self.max_width, n_words)
         width = torch.arange(n_widths, device=words.device)
+        scores = self.fragments(words, self.widths(width)).float()
         end = torch.arange(n_words, device=words.device)[:, None] + width  # (N, W)
-        exists = end < batch.word_mask.sum(-1)[:, None, None]
-        return self.fragments(words, self.widths(width)).float(), exists
+        lengths = batch.word_mask.sum(-1)
+        return scores, end < lengths[:, None, None]
 
     def _margins(self, scores: Tensor) -> Tensor:
         """By how much the best label of a span beats its being no fragment.  Shape: (B, N, W)"""
         best = scores[..., 1:].amax(-1)
-        return best if self.rules.several else best - scores[..., NONE]
+        return best if self.several else best - scores[..., NONE]
 
     def _relation_scores(self, words: Tensor, spans: SpanPlaces, pairs: Ints) -> Tensor:
         """Shape: (pairs, relations)"""

@@ -30,7 +30,7 @@ class SpanTargetBatch:
     spans: the gold fragments.
     succession: pairs of positions in `spans`.  Shape: (2, S)
     place: row, start and width less one of each.  Shape: (3, G)
-    labels: of each; a fragment with several labels has several.  Shape: (G, classes but the first), multi-hot
+    labels: of each; a fragment with several labels has several.  Shape: (G, labels), multi-hot
 
     Arrays stay on the CPU, where candidates are compared with them; tensors go to the device.
     """
@@ -45,29 +45,19 @@ class SpanTargetBatch:
         return replace(self, place=place, labels=labels)
 
 
-def span_target_batch(
-    targets: Sequence[SpanTargets], label_numbers: Mapping[str, int], *, parts: bool
-) -> SpanTargetBatch:
-    """Stack the targets of windows.
-
-    parts: whether what is only a part of an entity has a class of its own, after those of whole entities.
-    """
-    n_labels = len(label_numbers)
+def span_target_batch(targets: Sequence[SpanTargets], label_numbers: Mapping[str, int]) -> SpanTargetBatch:
+    """Stack the targets of windows."""
     rows: list[tuple[int, int, int]] = []
     hot: list[tuple[int, int]] = []
     pairs: list[tuple[int, int]] = []
     for row, target in enumerate(targets):
         origin = len(rows)
-        for number, ((start, end), labels, alone) in enumerate(
-            zip(target.spans, target.labels, target.alone, strict=True)
-        ):
+        for number, ((start, end), labels) in enumerate(zip(target.spans, target.labels, strict=True)):
             rows.append((row, start, end))
-            hot += [
-                (origin + number, label_numbers[label] + n_labels * (parts and label not in alone)) for label in labels
-            ]
+            hot += [(origin + number, label_numbers[label]) for label in labels]
         pairs += [(origin + a, origin + b) for a, b in sorted(target.succession)]
     spans = SpanPlaces(*_columns(rows, 3))
-    labelled = np.zeros((len(rows), n_labels * (1 + parts)), dtype=bool)
+    labelled = np.zeros((len(rows), len(label_numbers)), dtype=bool)
     labelled[*_columns(hot, 2)] = True
     place = np.stack([spans.row, spans.start, spans.end - spans.start - 1])
     return SpanTargetBatch(spans, _columns(pairs, 2), torch.from_numpy(place), torch.from_numpy(labelled))

@@ -18,6 +18,12 @@ from disconer.model.runtime import Device, Precision
 # In larger batches a processor's caches overflow and more is padding; a GPU is idle in smaller ones.
 BATCH_PIECES, GPU_BATCH_PIECES = 768, 2**15
 BATCH_SPANS, GPU_BATCH_SPANS = 2**18, 2**20
+GPU_SIZE_MULTIPLE = 8
+
+
+def size_multiple(device: torch.device) -> int:
+    """Of which the numbers of words and pieces of a batch should be on a device."""
+    return 1 if device.type == "cpu" else GPU_SIZE_MULTIPLE
 
 
 class TorchRuntime:
@@ -29,12 +35,8 @@ class TorchRuntime:
         on_cpu = self._device.type == "cpu"
         self.batch_pieces = BATCH_PIECES if on_cpu else GPU_BATCH_PIECES
         self.batch_spans = BATCH_SPANS if on_cpu else GPU_BATCH_SPANS
-        if precision == "bf16":
-            network = deepcopy(network).to(torch.bfloat16)  # the model that it was made of stays as exact as it is
-        self._network = network.to(self._device)
-        for module in self._network.modules():
-            if isinstance(module, nn.RNNBase):
-                module.flatten_parameters()  # else cuDNN gathers the weights anew for every batch
+        self.size_multiple = size_multiple(self._device)
+        self._network = (_in_bf16(network) if precision == "bf16" else network).to(self._device)
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         """See `Runtime`. A device other than the CPU works on the next batch while this one's entities are read."""
@@ -61,3 +63,15 @@ class TorchRuntime:
     @torch.inference_mode()
     def _finish(self, begun: Any) -> list[list[Found]]:
         return self._network.head.finish(begun)
+
+
+def _in_bf16(network: AnyNetwork) -> AnyNetwork:
+    """A copy with half the digits: the model that it is made of stays as exact as it is.
+
+    LSTMs keep theirs. cuDNN would gather the weights of a bf16 one anew for every batch.
+    """
+    short = deepcopy(network).to(torch.bfloat16)
+    for module in short.modules():
+        if isinstance(module, nn.RNNBase):
+            module.float()
+    return short

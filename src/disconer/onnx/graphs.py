@@ -95,16 +95,15 @@ class SpanGraphHead(nn.Module):
         super().__init__()
         self.widths: WidthEmbedding = head.widths
         self.fragments: FragmentScorer = head.fragments
-        self.rules = head.rules
+        self.several = head.several
 
     def forward(self, words: Tensor, lengths: Tensor, widths: Tensor) -> tuple[Tensor, Tensor]:
         """Shape: (B, N, d), (B,), (W,) -> (B, N, W, classes), (B, N, W)"""
         end = torch.arange(words.shape[1])[:, None] + widths  # (N, W)
-        exists = end < lengths[:, None, None]
         scores = self._scores(words, end.clamp(max=words.shape[1] - 1), widths)
         best = scores[..., 1:].amax(-1)
-        margin = best if self.rules.several else best - scores[..., NONE]
-        return scores, (margin > self.rules.least_margin) & exists
+        margin = best if self.several else best - scores[..., NONE]
+        return scores, (margin > 0) & (end < lengths[:, None, None])
 
     def _scores(self, words: Tensor, end: Tensor, widths: Tensor) -> Tensor:
         """As `FragmentScorer` does it, with ends looked up: ONNX has no sliding windows."""

@@ -12,7 +12,6 @@ from disconer.model.description import damaged, read_description, read_scale
 from disconer.model.reader import Reader
 from disconer.model.runtime import Device, Precision
 from disconer.model.scores import ScoreScale
-from disconer.model.span_decisions import Rules
 from disconer.models import CONFIG
 from disconer.onnx.files import PAIRS, RUNTIME, SPANS, RuntimeDescription
 from disconer.onnx.readers import load_reader
@@ -45,8 +44,7 @@ class OnnxModel:
                 fix="Leave the precision out; `disconer export --int8` makes a faster model.",
             )
         head = self.config.head
-        rules = Rules.from_config(head)
-        return OnnxRuntime(self.folder, labels=self.labels, max_width=head.max_width, rules=rules)
+        return OnnxRuntime(self.folder, labels=self.labels, max_width=head.max_width, several=head.labels == "many")
 
     def save(self, folder: Path) -> None:
         """Copy it; the networks come last, and each file appears at once."""

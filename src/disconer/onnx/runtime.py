@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from disconer.ahead import made_ahead
 from disconer.errors import DisconerError, Where
 from disconer.model.arrays import WordArrays
 from disconer.model.found import Found
 from disconer.model.hub import first_line
 from disconer.model.reader import Ints
-from disconer.model.span_decisions import Floats, Fragments, Rules, SpanPlaces, possible_pairs
+from disconer.model.span_decisions import Floats, Fragments, SpanPlaces, decide, possible_pairs
 from disconer.model.span_reading import read_entities
 from disconer.onnx.files import PAIRS, SPANS
 
@@ -31,25 +32,30 @@ class OnnxRuntime:
     device = "cpu"
     batch_pieces = BATCH_PIECES
     batch_spans = BATCH_SPANS
+    size_multiple = 1
 
-    def __init__(self, folder: Path, *, labels: tuple[str, ...], max_width: int | None, rules: Rules) -> None:
-        self._labels, self._max_width, self._rules = labels, max_width, rules
+    def __init__(self, folder: Path, *, labels: tuple[str, ...], max_width: int | None, several: bool) -> None:
+        """several: a span may have several labels."""
+        self._labels, self._max_width, self._several = labels, max_width, several
+        self._threads = n_threads()
         self._spans = _session(folder / SPANS)
         self._inputs = [needed.name for needed in self._spans.get_inputs()]
         self._pairs = _session(folder / PAIRS) if (folder / PAIRS).is_file() else None
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
-        """See `Runtime`."""
-        return map(self._find, batches)
+        """See `Runtime`. Each thread has a batch of its own: sharing one, they would mostly wait for one another."""
+        if self._threads == 1:
+            return map(self._find, batches)
+        return made_ahead(self._find, batches, ahead=self._threads, threads=self._threads)
 
     def _find(self, batch: WordArrays) -> list[list[Found]]:
         words, scores, above = self._spans.run(None, self._feed(batch))
         row, start, width = above.nonzero()
         spans = SpanPlaces(row, start, start + width + 1)
         lengths = batch.lengths.tolist()
-        fragments = self._rules.decide(spans, scores[row, start, width], lengths)
+        fragments = decide(spans, scores[row, start, width], lengths, several=self._several)
         pairs, succession = self._succession(words, fragments)
-        return read_entities(fragments, pairs, succession, self._labels, self._rules, n_rows=len(lengths))
+        return read_entities(fragments, pairs, succession, self._labels, n_rows=len(lengths))
 
     def _feed(self, batch: WordArrays) -> dict[str, Any]:
         """What the network reads; its export left out what makes no difference to it."""
@@ -84,7 +90,7 @@ def _session(graph: Path) -> Any:
             fix="Install it: pip install 'disconer[onnx]'.",
         ) from error
     options = SessionOptions()
-    options.intra_op_num_threads = n_threads()
+    options.intra_op_num_threads = 1
     options.enable_mem_pattern = False  # it would remember a plan of memory for every size of batch
     options.log_severity_level = ONLY_ERRORS
     try:
@@ -105,10 +111,10 @@ def _session(graph: Path) -> Any:
 
 
 def n_threads() -> int:
-    """As many as $OMP_NUM_THREADS says, or as this process may have; 0 for one on each core of the machine."""
+    """As many as $OMP_NUM_THREADS says, or as there are processors for this process."""
     wanted = os.environ.get(THREADS_VARIABLE, "")
-    if wanted.isdecimal():
+    if wanted.isdecimal() and int(wanted):
         return int(wanted)
-    if hasattr(os, "sched_getaffinity") and (allowed := len(os.sched_getaffinity(0))) < (os.cpu_count() or 1):
-        return allowed
-    return 0
+    if hasattr(os, "sched_getaffinity"):  # a container may have fewer than the machine
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -17,14 +17,12 @@ class SpanTargets:
 
     spans: the token ranges that are a fragment of some entity, sorted.
     labels: of each span, the labels of the entities that it is a fragment of (one span may have several).
-    alone: of each span, the labels of the entities that it is all of.
     succession: pairs of spans that are fragments of one entity.
     overlapping: pairs of spans that share tokens, so are fragments of different entities.
     """
 
     spans: tuple[Range, ...]
     labels: tuple[tuple[str, ...], ...]
-    alone: tuple[tuple[str, ...], ...]
     succession: frozenset[Pair]
     overlapping: frozenset[Pair]
 
@@ -45,9 +43,4 @@ def span_targets(entities: Iterable[TokenEntity], max_width: int | None = None) 
         for pair in combinations([position[span] for span in entity.ranges if span in position], 2)
     )
     overlapping = frozenset((a, b) for a, b in combinations(range(len(spans)), 2) if spans[b][0] < spans[a][1])
-    whole = {(entity.ranges[0], entity.label) for entity in entities if len(entity.ranges) == 1}
-    named = tuple(tuple(sorted(labels[span])) for span in spans)
-    alone = tuple(
-        tuple(label for label in own if (span, label) in whole) for span, own in zip(spans, named, strict=True)
-    )
-    return SpanTargets(spans, named, alone, succession, overlapping)
+    return SpanTargets(spans, tuple(tuple(sorted(labels[span])) for span in spans), succession, overlapping)

@@ -17,6 +17,7 @@ from disconer.evaluate import Evaluation
 from disconer.model.arrays import word_arrays
 from disconer.model.batch import WordBatch
 from disconer.model.model import Model
+from disconer.model.torch_runtime import size_multiple
 from disconer.recognizer import Recognizer
 from disconer.text.syntax.spec import NONE
 from disconer.training.display import Display
@@ -135,7 +136,8 @@ class Loop:
         windows = [self.windows[number] for number in batch.examples]
         targets = self.model.network.head.batch_targets([self.targets[number] for number in batch.examples])
         device = self.accelerator.device
-        return WordBatch.from_arrays(word_arrays(windows, self.model.reader), device), targets.to(device)
+        arrays = word_arrays(windows, self.model.reader, multiple=size_multiple(device))
+        return WordBatch.from_arrays(arrays, device), targets.to(device)
 
 
 def _record(epoch: int, loss: float, evaluation: Evaluation) -> dict[str, Any]:
