@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,14 @@ def test_exporting_leaves_the_model_as_it_was(small: tuple[Model, Path]) -> None
     assert found(Recognizer(small[0])) == found(Recognizer(made(SMALL)))
 
 
+def test_other_encoders_are_refused(tmp_path: Path) -> None:
+    model = vector_model()
+    other = model.config.encoder.model_copy(update={"kind": "elmo"})
+    with pytest.raises(DisconerError, match="kind elmo"):
+        export_model(replace(model, config=model.config.model_copy(update={"encoder": other})), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_pairs_are_scored_in_parts(exported: tuple[Model, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     ner = Recognizer.from_pretrained(exported[1])
     whole = found(ner)
@@ -164,14 +173,19 @@ def test_a_damaged_file_is_named(name: str, small: tuple[Model, Path], tmp_path:
         Recognizer.from_pretrained(tmp_path)
 
 
-@pytest.mark.parametrize(("wanted", "expected"), [("3", 3), ("", None), ("all", None)])
-def test_threads(wanted: str, expected: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("wanted", "expected"), [("3", 3), ("", 2), ("all", 2), ("0", 2)])
+def test_threads(wanted: str, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", wanted)
     monkeypatch.setattr(runtime.os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
-    monkeypatch.setattr(runtime.os, "cpu_count", lambda: 8)
-    assert runtime.n_threads() == (expected or 2)
-    monkeypatch.setattr(runtime.os, "cpu_count", lambda: 2)
-    assert runtime.n_threads() == (expected or 0)
+    assert runtime.n_threads() == expected
+
+
+def test_any_number_of_threads_finds_the_same(exported: tuple[Model, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    one_by_one = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        one_by_one.append(found(Recognizer.from_pretrained(exported[1])))
+    assert one_by_one[0] == one_by_one[1]
 
 
 def test_rounding_keeps_to_half_a_step() -> None:
