@@ -71,7 +71,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> None:
             yield document.replace(entities=GOLD[0].entities)
 
     recognizer = ModuleType("disconer.recognizer")
-    recognizer.Recognizer = SimpleNamespace(from_pretrained=lambda name: SimpleNamespace(annotate=annotate))
+    recognizer.Recognizer = SimpleNamespace(from_pretrained=lambda name, **_: SimpleNamespace(annotate=annotate))
     monkeypatch.setitem(sys.modules, "disconer.recognizer", recognizer)
 
 
