@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -26,6 +27,7 @@ from disconer.evaluate.report.plots import Axis, Dot, Series, drawing
 from disconer.render.stylesheet import themes
 from disconer.text import segment
 
+SEED = 1
 SIZES = [1_000, 10_000, 100_000]  # sentences
 LENGTHS = [10, 25, 50, 100, 200, 400]  # tokens of a sentence
 TOKENS = 4_000  # for each length
@@ -53,8 +55,12 @@ class Length:
 
 
 def by_size(recognizer: Recognizer, documents: list[Document], sizes: list[int], clock: Clock) -> list[Size]:
-    """The stream of each size; the smallest is run once more before, to warm up."""
-    return [_size(recognizer, documents, size, clock) for size in (sizes[0], *sizes)][1:]
+    """The stream of each size; the smallest is run once more before, to warm up.
+
+    Documents are shuffled, for the first thousand sentences of a corpus may well be longer than its others.
+    """
+    shuffled = random.Random(SEED).sample(documents, len(documents))
+    return [_size(recognizer, shuffled, size, clock) for size in (sizes[0], *sizes)][1:]
 
 
 def _size(recognizer: Recognizer, documents: list[Document], n_sentences: int, clock: Clock) -> Size:

@@ -13,7 +13,7 @@ from disconer.ahead import made_ahead
 from disconer.config import SyntaxConfig
 from disconer.errors import DisconerWarning
 from disconer.model.arrays import WordArrays, word_arrays
-from disconer.model.examples import Windower, batches_by_length
+from disconer.model.examples import Windower, cheapest_batches
 from disconer.model.found import Found
 from disconer.model.runtime import AnyModel, Device, Precision, batch_size
 from disconer.model.scores import ScoreScale
@@ -161,7 +161,7 @@ class Recognizer:
                 owners += [number] * len(own)
                 windows += own
         sizes = [max(len(window), len(window.pieces.ids)) for window in windows]
-        plan = batches_by_length(sizes, self._batch_size)
+        plan = cheapest_batches(sizes, self._batch_size, self._runtime.batch_overhead)
         batches = [
             word_arrays(
                 [windows[position] for position in batch], self.model.reader, multiple=self._runtime.size_multiple

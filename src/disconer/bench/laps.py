@@ -71,6 +71,7 @@ class TimedRuntime:
 
     def __init__(self, runtime: Runtime, laps: Laps, last_stage: str) -> None:
         self.device, self.size_multiple = runtime.device, runtime.size_multiple
+        self.batch_overhead = runtime.batch_overhead
         self.batch_pieces, self.batch_spans = runtime.batch_pieces, runtime.batch_spans
         self._runtime, self._laps, self._last_stage = runtime, laps, last_stage
 

@@ -52,6 +52,7 @@ class RecordingRuntime:
 
     def __init__(self, runtime: Runtime, batches: list[WordArrays]) -> None:
         self.device, self.size_multiple = runtime.device, runtime.size_multiple
+        self.batch_overhead = runtime.batch_overhead
         self.batch_pieces, self.batch_spans = runtime.batch_pieces, runtime.batch_spans
         self._batches = batches
 

@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+import numpy as np
+
 from disconer.config import DataConfig
 from disconer.model.reader import Reader
 from disconer.model.windows import NO_LIMIT, Window, windows
@@ -47,6 +49,29 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> list[list[in
             batch = []
         batch.append(position)
     return [*batches, batch] if batch else batches
+
+
+def cheapest_batches(lengths: Sequence[int], batch_tokens: int, overhead: int) -> list[list[int]]:
+    """Positions grouped so that longest * count <= batch_tokens, and all batches together cost least.
+
+    A batch costs longest * count, padding included, and `overhead` for being one. Sorted by length, the best cut
+    before each place is known once it is for all places before.
+    """
+    order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")
+    sizes = np.asarray(lengths, dtype=np.int64)[order]
+    cost = np.zeros(len(order) + 1, dtype=np.int64)  # of the first so many
+    start = np.zeros(len(order) + 1, dtype=np.int64)  # of the batch that ends there
+    for end in range(1, len(order) + 1):
+        longest = int(sizes[end - 1])
+        first = max(0, end - max(1, batch_tokens // max(1, longest)))
+        costs = cost[first:end] + longest * np.arange(end - first, 0, -1)
+        best = int(costs.argmin())
+        cost[end], start[end] = costs[best] + overhead, first + best
+    batches, end = [], len(order)
+    while end:
+        batches.append(order[start[end] : end].tolist())
+        end = int(start[end])
+    return batches[::-1]
 
 
 def shuffled_batches(lengths: Sequence[int], batch_tokens: int, seed: int) -> list[list[int]]:

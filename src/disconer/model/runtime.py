@@ -26,12 +26,14 @@ class Runtime(Protocol):
     device: where it runs, as torch names devices.
     batch_pieces, batch_spans: of the largest batch that it should be given, padding counted. They bound the memory of
         prediction, whatever the text.
+    batch_overhead: what a batch costs beside its pieces, in pieces.
     size_multiple: of which the numbers of words and pieces of a batch should be.
     """
 
     device: str
     batch_pieces: int
     batch_spans: int
+    batch_overhead: int
     size_multiple: int
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:

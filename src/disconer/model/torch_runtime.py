@@ -18,6 +18,7 @@ from disconer.model.runtime import Device, Precision
 # In larger batches a processor's caches overflow and more is padding; a GPU is idle in smaller ones.
 BATCH_PIECES, GPU_BATCH_PIECES = 768, 2**15
 BATCH_SPANS, GPU_BATCH_SPANS = 2**18, 2**20
+BATCH_OVERHEAD, GPU_BATCH_OVERHEAD = 48, 2**12  # in pieces: about what launching the network costs
 GPU_SIZE_MULTIPLE = 8
 
 
@@ -35,6 +36,7 @@ class TorchRuntime:
         on_cpu = self._device.type == "cpu"
         self.batch_pieces = BATCH_PIECES if on_cpu else GPU_BATCH_PIECES
         self.batch_spans = BATCH_SPANS if on_cpu else GPU_BATCH_SPANS
+        self.batch_overhead = BATCH_OVERHEAD if on_cpu else GPU_BATCH_OVERHEAD
         self.size_multiple = size_multiple(self._device)
         self._network = (_in_bf16(network) if precision == "bf16" else network).to(self._device)
 

@@ -21,6 +21,7 @@ from disconer.onnx.files import PAIRS, SPANS
 
 BATCH_PIECES = 2**8  # what is computed of more does not stay in the cache of a core, and everything takes longer
 BATCH_SPANS = 2**18
+BATCH_OVERHEAD = 24  # in pieces: about what running the graph costs
 PAIRS_AT_ONCE = 2**14  # 500 fragments in a window would else need gigabytes
 THREADS_VARIABLE = "OMP_NUM_THREADS"  # what torch goes by, too
 ONLY_ERRORS = 3  # of the levels of ONNX Runtime's messages
@@ -32,6 +33,7 @@ class OnnxRuntime:
     device = "cpu"
     batch_pieces = BATCH_PIECES
     batch_spans = BATCH_SPANS
+    batch_overhead = BATCH_OVERHEAD
     size_multiple = 1
 
     def __init__(self, folder: Path, *, labels: tuple[str, ...], max_width: int | None, several: bool) -> None:

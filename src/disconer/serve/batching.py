@@ -19,6 +19,7 @@ Annotate = Callable[[list[Document]], Iterable[Document]]
 Watcher = Callable[[int, int, float], None]  # is told of each batch: texts, characters, seconds
 
 FASTEST_RETRY, SLOWEST_RETRY = 1, 60  # seconds that a refused client may be told to wait
+LINGER = 0.05  # share of a batch's time after it in which those that it answered may ask again, to go with the others
 RATE_MEMORY = 0.9  # how much of the measured speed is kept when a batch is added to it
 
 log = logging.getLogger("disconer.serve")
@@ -62,6 +63,7 @@ class Batcher:
         self, annotate: Annotate, limits: Limits, *, watch: Watcher = lambda texts, characters, seconds: None
     ) -> None:
         self._annotate, self._limits, self._watch = annotate, limits, watch
+        self._linger_until = 0.0
         self._queue: deque[Waiting] = deque()
         self._characters = 0  # in the queue
         self._speed = 0.0  # characters a second, as lately measured
@@ -132,6 +134,7 @@ class Batcher:
                 self._loop.call_soon_threadsafe(_deliver, batch, outcomes)
             except RuntimeError:  # the loop was ended in a hurry: nobody waits any more
                 return
+            self._linger_until = time.monotonic() + LINGER * seconds
             n_characters = sum(map(len, batch))
             self._measure(n_characters, seconds)
             self._watch(len(batch), n_characters, seconds)
@@ -149,7 +152,8 @@ class Batcher:
 
     def _wait_for_company(self) -> None:
         while self._queue and len(self._queue) < self._limits.batch_texts and not self._closed:
-            left = self._queue[0].arrived + self._limits.batch_seconds - time.monotonic()
+            until = max(self._queue[0].arrived + self._limits.batch_seconds, self._linger_until)
+            left = until - time.monotonic()
             if left <= 0:
                 break
             self._changed.wait(left)

@@ -25,7 +25,7 @@ class Limits:
     text_characters: int = 100_000
     queue_texts: int = 256
     queue_characters: int = 200_000
-    batch_texts: int = 32
+    batch_texts: int = 64
     batch_characters: int = 20_000
     batch_seconds: float = 0.002
     connections: int = 512
