@@ -19,9 +19,8 @@ def quantize(graph: Any) -> Any:
     """The graph with weights of 8 bits, one scale a column. Words are computed with 8 bits, too: whatever enters a
     product is scaled as it comes.
     """
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
     import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic
 
     exact = [node.name for node in graph.graph.node if KEPT_EXACT in _scopes(node)]
     logging.getLogger().addFilter(_advice)
