@@ -20,6 +20,7 @@ from disconer.formats import NAMES, format_for, format_named
         ("a.conllu", "conllu"),
         ("a.inline", "inline"),
         ("a.bioes", "bioes"),
+        ("a.parquet", "parquet"),
         ("folder", "brat"),
     ],
 )
@@ -39,7 +40,8 @@ def test_every_format_is_found_by_its_name() -> None:
         format_named("barat")
 
 
-WRITABLE = [name for name in NAMES if format_named(name).write and (name != "docbin" or find_spec("spacy"))]
+NEEDS = {"docbin": "spacy", "parquet": "pyarrow"}
+WRITABLE = [name for name in NAMES if format_named(name).write and (name not in NEEDS or find_spec(NEEDS[name]))]
 
 
 @pytest.mark.parametrize("name", WRITABLE)

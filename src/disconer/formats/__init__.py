@@ -24,6 +24,7 @@ from disconer.types import Document
 _MODULES = {
     "jsonl": "native",
     "docbin": "docbin",
+    "parquet": "parquet",
     "bioc-xml": "bioc",
     "bioc-json": "bioc",
     "pubannotation": "pubannotation",

@@ -6,24 +6,22 @@ disconer had no part in they are the spans of the span categorizer (`doc.spans["
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import BinaryIO
 
 from disconer.errors import BadInput, DisconerError, Where, excerpt
 from disconer.formats.base import Format, member_reader, stream_writer
 from disconer.formats.source import Member
+from disconer.formats.surrogates import without_halves
 from disconer.ledger import Ledger
-from disconer.types import Document, Sentence
+from disconer.types import Document
 
 SUFFIXES = (".spacy",)
 REPLACED = "half surrogate pairs, which spaCy cannot hold, replaced"
 
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
 _OPENING = 64  # decompressed bytes that tell a DocBin: a map, and its first keys
 
 
@@ -81,30 +79,9 @@ def _require_spacy() -> None:
 
 
 def _encodable(document: Document, ledger: Ledger) -> Document:
-    """The document with U+FFFD for each half of a surrogate pair, so that every offset stays right."""
-    sentences = document.sentences or ()
-    strings = [document.text, *(text for entity in document.entities for text in (entity.label, entity.id or ""))]
-    strings += [relation for sentence in sentences for relation in sentence.relations or ()]
-    n_halves = sum(len(_HALF_PAIR.findall(string)) for string in strings)
-    if not n_halves:
-        return document
+    cleaned, n_halves = without_halves(document)
     ledger.lost(REPLACED, n_halves)
-    return document.replace(
-        text=_clean(document.text),
-        entities=tuple(
-            replace(entity, label=_clean(entity.label), id=entity.id and _clean(entity.id))
-            for entity in document.entities
-        ),
-        sentences=document.sentences and tuple(map(_clean_relations, sentences)),
-    )
-
-
-def _clean(string: str) -> str:
-    return _HALF_PAIR.sub("\ufffd", string)
-
-
-def _clean_relations(sentence: Sentence) -> Sentence:
-    return replace(sentence, relations=sentence.relations and tuple(map(_clean, sentence.relations)))
+    return cleaned
 
 
 def _sniff(name: str, head: bytes) -> bool:

@@ -1,0 +1,182 @@
+"""Parquet, the tables of Spark, Ray, DuckDB and pandas: a row is a document. Lossless; needs pyarrow.
+
+Columns as in native JSONL: id, text, entities, sentences, extras. Only `text` and `id` must be there, the latter as
+text or as whole numbers. Ranges are structs of start and end; extras are a string of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from itertools import islice
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from disconer.errors import BadInput, DisconerError, Where, excerpt
+from disconer.formats.base import Format, member_reader, stream_writer
+from disconer.formats.native import from_record, to_record
+from disconer.formats.source import Member
+from disconer.formats.surrogates import without_halves
+from disconer.ledger import Ledger
+from disconer.types import Document
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SUFFIXES = (".parquet",)
+REPLACED = "half surrogate pairs, which Parquet cannot hold, replaced"
+COMPRESSION = "zstd"
+ROWS = 1000  # documents that are held at once
+
+_MAGIC = b"PAR1"
+_COLUMNS = ("id", "text", "entities", "sentences", "extras")
+
+
+def schema() -> pa.Schema:
+    import pyarrow as pa
+
+    ranges = pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64())]))
+    entity = [("id", pa.string()), ("label", pa.string()), ("fragments", ranges), ("score", pa.float64())]
+    sentence = [
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("tokens", ranges),
+        ("heads", pa.list_(pa.int64())),
+        ("relations", pa.list_(pa.string())),
+    ]
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("text", pa.string()),
+            ("entities", pa.list_(pa.struct(entity))),
+            ("sentences", pa.list_(pa.struct(sentence))),
+            ("extras", pa.string()),
+        ]
+    )
+
+
+def to_table(documents: Iterable[Document], ledger: Ledger) -> pa.Table:
+    """A row for each document."""
+    require_pyarrow()
+    import pyarrow as pa
+
+    return pa.Table.from_pylist([_row(document, ledger) for document in documents], schema=schema())
+
+
+def require_pyarrow() -> None:
+    if find_spec("pyarrow") is None:
+        raise DisconerError("Parquet files need pyarrow", fix="Install it: pip install pyarrow.")
+
+
+def _row(document: Document, ledger: Ledger) -> dict[str, Any]:
+    cleaned, n_halves = without_halves(document)
+    ledger.lost(REPLACED, n_halves)
+    row = to_record(cleaned)
+    for entity in row["entities"]:
+        entity["fragments"] = [fragment._asdict() for fragment in entity["fragments"]]
+    for sentence in row.get("sentences") or ():
+        sentence["tokens"] = [token._asdict() for token in sentence["tokens"]]
+    return row | {"extras": json.dumps(document.extras) if document.extras else None}
+
+
+def _record(row: dict[str, Any]) -> dict[str, Any]:
+    """The record of a row, as native JSONL has it."""
+    for entity in row.get("entities") or ():
+        entity["fragments"] = _pairs(entity["fragments"])
+    for sentence in row.get("sentences") or ():
+        sentence["tokens"] = _pairs(sentence["tokens"])
+    if isinstance(row.get("id"), int):
+        row["id"] = str(row["id"])
+    if isinstance(row.get("extras"), str):
+        row["extras"] = json.loads(row["extras"])
+    return row
+
+
+def _pairs(ranges: list[dict[str, int]]) -> list[tuple[int, int]]:
+    return [(one["start"], one["end"]) for one in ranges]
+
+
+def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
+    require_pyarrow()
+    from pyarrow.parquet import ParquetFile
+
+    with member.open() as stream, _checked(member):
+        file = ParquetFile(stream)
+        columns = [name for name in _COLUMNS if name in file.schema_arrow.names]
+        _check_columns(file.schema_arrow.names, member)
+        number = 0
+        for batch in file.iter_batches(batch_size=ROWS, columns=columns):
+            for row in batch.to_pylist():
+                number += 1
+                try:
+                    yield _document(row, ledger, f"{member.origin}, row {number}")
+                except BadInput as error:
+                    ledger.fault(error)
+
+
+def _document(row: dict[str, Any], ledger: Ledger, where: str) -> Document:
+    try:
+        record = _record(row)
+    except (TypeError, KeyError, ValueError) as error:
+        raise BadInput(
+            "bad-syntax",
+            "This row is not a document as disconer writes it",
+            where=Where(where),
+            got=excerpt(repr(error)),
+            fix="The page on formats describes the columns; leave out those that mean something else.",
+        ) from error
+    return from_record(record, ledger=ledger, path=where)
+
+
+def _check_columns(names: list[str], member: Member) -> None:
+    if missing := [name for name in ("id", "text") if name not in names]:
+        raise BadInput(
+            "bad-syntax",
+            f"This table has no column {missing[0]!r}",
+            where=Where(member.origin),
+            got=", ".join(names),
+            expected="the columns id and text",
+            fix="Rename the columns that hold the documents' names and texts.",
+        )
+
+
+@contextmanager
+def _checked(member: Member) -> Iterator[None]:
+    """Say it in our words if the file is bad."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except ArrowException as error:
+        raise BadInput(
+            "bad-syntax",
+            "This is not a whole Parquet file",
+            where=Where(member.origin),
+            got=excerpt(str(error)),
+            fix="Copy it or make it again.",
+        ) from error
+
+
+def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> None:
+    require_pyarrow()
+    from pyarrow.parquet import ParquetWriter
+
+    rest = iter(documents)
+    with ParquetWriter(stream, schema(), compression=COMPRESSION) as writer:
+        while some := list(islice(rest, ROWS)):
+            writer.write_table(to_table(some, ledger))
+
+
+def _sniff(name: str, head: bytes) -> bool:
+    return head.startswith(_MAGIC)
+
+
+FORMAT = Format(
+    name="parquet",
+    about="Parquet tables, a row a document; needs pyarrow",
+    suffixes=SUFFIXES,
+    sniff=_sniff,
+    read=member_reader(SUFFIXES, _read),
+    write=stream_writer(_write),
+)
