@@ -36,7 +36,7 @@ class Identity:
 def identify(inputs: Sequence[Unit], settings: Settings, *, skip_bad: bool) -> Identity:
     asked = {name: value for name, value in asdict(settings).items() if name not in _ELSEWHERE}
     asked |= {"skip_bad": skip_bad, "disconer": __version__}
-    return Identity(_input(inputs), _model(find_model(settings.model)), asked)
+    return Identity(_input(inputs), model_identity(find_model(settings.model)), asked)
 
 
 def _input(inputs: Sequence[Unit]) -> str:
@@ -47,7 +47,7 @@ def _input(inputs: Sequence[Unit]) -> str:
     return digest.hexdigest()
 
 
-def _model(folder: Path) -> str:
+def model_identity(folder: Path) -> str:
     """Of all files of a model, but not of what was measured of it, which may come later."""
     digest = blake2b(digest_size=_DIGEST_BYTES)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():

@@ -23,6 +23,7 @@ from disconer.cli.merge import merge_cli
 from disconer.cli.parse import parse_cli
 from disconer.cli.predict import predict_cli
 from disconer.cli.prepare import PrepareCommand, prepare_cli
+from disconer.cli.ray_option import RayCommand
 from disconer.cli.render import render_cli
 from disconer.cli.serve import serve_cli
 from disconer.cli.stats import stats_cli
@@ -52,7 +53,7 @@ app.command("export")(export_cli)
 app.command("predict")(predict_cli)
 app.command("merge")(merge_cli)
 app.command("render")(render_cli)
-app.command("serve")(serve_cli)
+app.command("serve", cls=RayCommand)(serve_cli)
 app.command("bench")(bench_cli)
 
 

@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 from disconer.errors import DisconerError
 
 RAY_OPTION = "--ray"
-ANY_RAY = "any"  # stands for an address: the Ray that runs on this machine, or a new one
+HERE = "local"  # stands for an address: a Ray of its own on this machine
 
 
 class RayCommand(TyperCommand):
@@ -24,7 +24,7 @@ def with_address(arguments: list[str]) -> list[str]:
     """The arguments, with an address after each `--ray` that has none.
 
     >>> with_address(["--ray", "--model", "chia"])
-    ['--ray', 'any', '--model', 'chia']
+    ['--ray', 'local', '--model', 'chia']
     >>> with_address(["--ray", "head:6379"])
     ['--ray', 'head:6379']
     """
@@ -32,7 +32,7 @@ def with_address(arguments: list[str]) -> list[str]:
     for argument, following in zip(arguments, [*arguments[1:], "-"], strict=True):
         completed.append(argument)
         if argument == RAY_OPTION and following.startswith("-"):
-            completed.append(ANY_RAY)
+            completed.append(HERE)
     return completed
 
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from disconer.cli.ray_option import check_ray_installed
 from disconer.errors import DisconerError
 from disconer.models import default_model
+from disconer.serve.cluster.plan import Plan, Replicas
 from disconer.serve.limits import Limits
 
 if TYPE_CHECKING:
@@ -56,6 +58,29 @@ def serve_models(
         server.run(sockets=[bound])
 
 
+def serve_models_on_ray(
+    models: list[str],
+    *,
+    address: str,
+    plan: Plan,
+    host: str = HOST,
+    port: int = PORT,
+    token: str | None = None,
+    device: str | None = None,
+    limits: Limits = DEFAULT,
+) -> None:
+    """Serve models on Ray; address and plan: see `disconer.serve.cluster`."""
+    check_installed()
+    check_ray_installed()
+    from disconer.serve.cluster.run import serve_on_ray
+    from disconer.serve.models import model_names
+
+    named = model_names(models)
+    if token is None and not host.startswith(LOOPBACK):
+        _warn_of_strangers(host)
+    serve_on_ray(named, address=address, host=host, port=port, plan=plan, limits=limits, token=token, device=device)
+
+
 def check_installed() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
@@ -77,12 +102,16 @@ def _say_where(bound: socket.socket, names: list[str], *, has_token: bool) -> No
     shown = f"[{host}]" if ":" in host else host
     print(f"serving {', '.join(names)} on http://{shown}:{port} (Ctrl-C ends it)", file=sys.stderr, flush=True)
     if not has_token and not host.startswith(LOOPBACK):
-        print(
-            f"warning: whoever reaches {shown} can use this service. A token keeps others out: --token or "
-            f"${TOKEN_VARIABLE}.",
-            file=sys.stderr,
-            flush=True,
-        )
+        _warn_of_strangers(shown)
+
+
+def _warn_of_strangers(host: str) -> None:
+    print(
+        f"warning: whoever reaches {host} can use this service. A token keeps others out: --token or "
+        f"${TOKEN_VARIABLE}.",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def serve_cli(
@@ -112,6 +141,21 @@ def serve_cli(
     max_batch: Annotated[int, typer.Option(help="Texts that a model takes together.")] = DEFAULT.batch_texts,
     max_wait: Annotated[float, typer.Option(help="Seconds that a text waits for others.")] = DEFAULT.batch_seconds,
     max_connections: Annotated[int, typer.Option(help="Connections at a time.")] = DEFAULT.connections,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray",
+            metavar="[ADDRESS]",
+            help="Serve on the Ray at that address, or on one of its own. A service that runs there is changed.",
+        ),
+    ] = None,
+    replicas: Annotated[
+        str | None, typer.Option(metavar="N|MIN-MAX", help="Processes that answer, with --ray; as load asks for.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Processors of each replica, with --ray.")] = None,
+    gpus: Annotated[
+        float | None, typer.Option(min=0, help="GPUs of each replica, with --ray; 0.5 is half a one.")
+    ] = None,
 ) -> None:
     """Serve models over HTTP, with a page to try them on.
 
@@ -126,4 +170,13 @@ def serve_cli(
         batch_seconds=max_wait,
         connections=max_connections,
     )
-    serve_models(models or [default_model()], host=host, port=port, token=token, device=device, limits=limits)
+    chosen = models or [default_model()]
+    if ray is not None:
+        plan = Plan(replicas=Replicas.parse(replicas or "1"), threads=threads or 1, gpus=gpus or 0.0)
+        serve_models_on_ray(
+            chosen, address=ray, plan=plan, host=host, port=port, token=token, device=device, limits=limits
+        )
+        return
+    if (replicas, threads, gpus) != (None, None, None):
+        raise DisconerError("--replicas, --threads and --gpus say how to serve on Ray", fix="Add --ray.")
+    serve_models(chosen, host=host, port=port, token=token, device=device, limits=limits)
