@@ -41,6 +41,14 @@ class Ledger:
         if times:
             self.losses[what] += times
 
+    def taken(self) -> Ledger:
+        """What was counted so far, which is forgotten here."""
+        own = Ledger(skip_bad=self.skip_bad)
+        own.add(self)
+        for counts in (self.faults, self.repairs, self.losses, self.examples):
+            counts.clear()
+        return own
+
     def add(self, other: Ledger) -> None:
         """Take over what another one counted."""
         self.faults += other.faults

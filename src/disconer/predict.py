@@ -134,8 +134,8 @@ class Folder:
             if first is not unit:
                 raise DisconerError(
                     f"Two inputs would have the same output, {unit.name}{self.format.suffixes[0]}",
-                    where=Where(str(unit.source.path)),
-                    got=f"another {unit.name} in {first.source.path}",
+                    where=Where(str(unit.source)),
+                    got=f"another {unit.name} in {first.source}",
                     fix="Predict them one after the other, into two folders.",
                 )
             yield unit

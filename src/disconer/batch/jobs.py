@@ -26,7 +26,7 @@ from disconer.text.syntax.processes import n_cores
 from disconer.units import Unit
 
 GRACE = 10.0  # seconds for a worker to end by itself
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
 
 Message = tuple[int, dict[str, Any] | None]  # from which worker; None: it has ended
 
@@ -101,7 +101,7 @@ def _worker(task: Task, n_workers: int) -> Iterator[subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        env=dict.fromkeys(_THREAD_VARIABLES, n_threads) | os.environ,  # who sets one of them knows better
+        env=dict.fromkeys(THREAD_VARIABLES, n_threads) | os.environ,  # who sets one of them knows better
         start_new_session=True,  # Ctrl-C is for us alone: we end them
     )
     assert process.stdin is not None

@@ -56,7 +56,7 @@ def placed_documents(
     for unit in inputs:
         small = len(inputs) > 1 and unit.size <= SMALL_FILE
         for block, document in _placed(unit, ledger, share, walk, small=small):
-            first = origins.setdefault(document.id, unit)
+            first = origins.setdefault(document.id, unit) if len(inputs) > 1 else unit  # within one, `read` looks
             if first is unit:
                 yield block, document
             else:
@@ -104,7 +104,7 @@ def _same_id(id: str, first: Unit, second: Unit) -> BadInput:
     return BadInput(
         "duplicate-id",
         "Two documents have the same id",
-        where=Where(str(second.source.path), document=id),
-        got=f"another one in {first.source.path}",
+        where=Where(str(second.source), document=id),
+        got=f"another one in {first.source}",
         fix="Predict them one after the other, into two outputs.",
     )

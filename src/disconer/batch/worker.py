@@ -18,7 +18,7 @@ from disconer.batch.messages import Outcome, Task, error_to_dict
 from disconer.batch.parts import write_part
 from disconer.errors import DisconerError, DisconerWarning
 from disconer.formats import format_named
-from disconer.formats.source import Source
+from disconer.formats.remote import open_source
 from disconer.ledger import Ledger
 from disconer.predict import Folder
 from disconer.predictor import Predictor
@@ -51,7 +51,7 @@ def main() -> None:
 def do(task: Task, send: Send) -> Outcome:
     """Do a task, and tell of every block how many documents it brought."""
     ledger = Ledger(skip_bad=task.skip_bad)
-    inputs = [unit for path, format in task.inputs for unit in units(Source(path), format)]
+    inputs = [unit for path, format in task.inputs for unit in units(open_source(path), format)]
     predictor = Predictor(task.settings)
     outcome = Outcome(ledger=ledger)
     if task.to is None:

@@ -62,7 +62,7 @@ def sniff(source: Source) -> Format:
         return found
     raise DisconerError(
         "The format of this input is not recognised",
-        where=Where(str(source.path)),
+        where=Where(str(source)),
         fix=f"Name it with --from: {', '.join(NAMES)}.",
     )
 
@@ -103,7 +103,7 @@ def _unique(documents: Iterable[Document], source: Source, ledger: Ledger) -> It
                 BadInput(
                     "duplicate-id",
                     "Two documents have the same id",
-                    where=Where(str(source.path), document=document.id),
+                    where=Where(str(source), document=document.id),
                     fix="Rename one of them.",
                 )
             )

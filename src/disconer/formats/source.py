@@ -20,7 +20,7 @@ from disconer.errors import BadInput, DisconerError, Where
 from disconer.formats.zipped import open_member
 
 MAX_LINE = 64 * 2**20  # bytes; a longer line is not a document but a damaged or wrong file
-_COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 _STANDOFF = (".ann", ".a1", ".a2", ".txt")  # a text and its annotations: naming one of them means all
 _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
@@ -138,6 +138,10 @@ class Source:
             found = [_file_member(str(path), path.name) for path in _with_partners(self.path)]
         self.members: tuple[Member, ...] = tuple(sorted(found, key=lambda member: member.name))
 
+    def __str__(self) -> str:
+        """How people named it."""
+        return str(self.path)
+
     def __iter__(self) -> Iterator[Member]:
         return iter(self.members)
 
@@ -162,8 +166,8 @@ def _with_partners(path: Path) -> list[Path]:
 
 def _file_member(path: str, name: str) -> Member:
     stem, suffix = splitext(name)
-    if suffix.lower() in _COMPRESSED:
-        opener = _COMPRESSED[suffix.lower()]
+    if suffix.lower() in COMPRESSED:
+        opener = COMPRESSED[suffix.lower()]
         return Member(stem, path, lambda: cast(BinaryIO, opener(path, "rb")), lambda: os.path.getsize(path))
     return Member(name, path, lambda: open(path, "rb"), lambda: os.path.getsize(path))
 
@@ -209,8 +213,8 @@ def _zip_members(path: Path) -> list[Member]:
 
 def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, origin: str) -> Member:
     stem, suffix = splitext(name)
-    if suffix.lower() in _COMPRESSED:
-        opener = _COMPRESSED[suffix.lower()]
+    if suffix.lower() in COMPRESSED:
+        opener = COMPRESSED[suffix.lower()]
         return Member(
             stem, origin, lambda: cast(BinaryIO, opener(open_member(archive, info), "rb")), lambda: info.file_size
         )
