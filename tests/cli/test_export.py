@@ -46,7 +46,19 @@ def test_what_exists_is_kept(model: Path, tmp_path: Path) -> None:
     assert (tmp_path / "mine").read_text() == "x"
 
 
-def test_it_must_be_said_for_what(model: Path, tmp_path: Path) -> None:
-    with pytest.raises(DisconerError, match="--onnx"):
-        run(model, tmp_path / "out")
+def test_compact_and_check(model: Path, tmp_path: Path) -> None:
+    gold, out = tmp_path / "gold.jsonl", tmp_path / "out"
+    gold.write_text('{"id": "a", "text": "p in my k", "entities": [{"label": "ADR", "fragments": [[0, 1], [8, 9]]}]}\n')
+    shown = run(model, out, "--compact", "--check", gold).stdout
+    assert "1 of 1 documents have the same entities." in shown
+    card = (out / "README.md").read_text()
+    assert "It is stored compactly" in card
+    assert "On `gold.jsonl` (1 documents) F1 was 100.00 before it and 100.00 after it." in card
+    run(out, tmp_path / "onnx", "--onnx")  # unlike other exports, it can be exported again
+
+
+@pytest.mark.parametrize("options", [[], ["--int8"], ["--compact", "--onnx"], ["--compact", "--int8"]])
+def test_it_must_be_said_as_what(model: Path, tmp_path: Path, options: list[str]) -> None:
+    with pytest.raises(DisconerError, match="--compact, --onnx or --onnx --int8"):
+        run(model, tmp_path / "out", *options)
     assert not (tmp_path / "out").exists()

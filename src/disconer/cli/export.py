@@ -1,4 +1,4 @@
-"""`disconer export`: a trained model for another runtime."""
+"""`disconer export`: a trained model in another form: for another runtime, or compact."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from disconer.ledger import Ledger
 from disconer.types import Kind
 
 if TYPE_CHECKING:
-    from disconer.onnx.check import Comparison
+    from disconer.comparison import Comparison
 
 MEGABYTE = 1e6
 
@@ -26,7 +26,10 @@ def export_cli(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model: its folder, or a training run's.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the exported model.")],
     onnx: Annotated[bool, typer.Option("--onnx", help="For ONNX Runtime: runs on CPUs, without torch.")] = False,
-    int8: Annotated[bool, typer.Option("--int8", help="With weights of 8 bits: smaller and faster.")] = False,
+    int8: Annotated[bool, typer.Option("--int8", help="ONNX with weights of 8 bits: smaller and faster.")] = False,
+    compact: Annotated[
+        bool, typer.Option("--compact", help="As before, in a quarter of the size: weights are stored rounded.")
+    ] = False,
     check: Annotated[
         Path | None,
         typer.Option("--check", metavar="GOLD", help="Compare both models on annotated documents, of any format."),
@@ -34,17 +37,21 @@ def export_cli(
     force: Annotated[bool, typer.Option("--force", help="Replace OUT.")] = False,
 ) -> None:
     """Export a trained model. The result is a model like any other: predict, evaluate and serve take it."""
-    if not onnx:
-        raise DisconerError("It was not said what to export for", expected="--onnx", fix="Add --onnx.")
+    if onnx == compact or (int8 and not onnx):
+        raise DisconerError(
+            "It was not said what to export the model as",
+            expected="--compact, --onnx or --onnx --int8",
+            fix="Give one of these.",
+        )
     refuse_existing(out, force)
     ledger = Ledger()
     gold = None if check is None else list(read(Source(check), None, ledger))
     report(ledger)
-    export(model, out, int8=int8)
+    export(model, out, compact=compact, int8=int8)
     print(f"{out}: {_size(out) / MEGABYTE:.1f} MB")
     if gold is not None and check is not None:
-        from disconer.onnx.check import compare
-        from disconer.onnx.describe import record_comparison
+        from disconer.comparison import compare
+        from disconer.model.checkpoint import record_comparison
         from disconer.recognizer import Recognizer
 
         before, after = (Recognizer.from_pretrained(one, device="cpu") for one in (model, out))
@@ -53,20 +60,29 @@ def export_cli(
         show_comparison(comparison)
 
 
-def export(model: str, out: Path, *, int8: bool = False) -> None:
-    """Export a model into a new folder, which appears whole or not at all."""
+def export(model: str, out: Path, *, compact: bool = False, int8: bool = False) -> None:
+    """Export a model into a new folder, which appears whole or not at all.
+
+    compact: for torch, in a quarter of the size. Otherwise for ONNX Runtime; int8: with weights of 8 bits.
+    """
     from disconer.models import find_model, load
 
     loaded = load(find_model(model))
     from disconer.model.model import Model
-    from disconer.onnx.export import export_model
 
     if not isinstance(loaded, Model):
         raise DisconerError(
             "This model is an export itself", where=Where(model), fix="Give the model that it was exported from."
         )
     with new_folder(out) as staging:
-        export_model(loaded, staging, int8=int8)
+        if compact:
+            from disconer.model.compact import save_compact
+
+            save_compact(loaded, staging)
+        else:
+            from disconer.onnx.export import export_model
+
+            export_model(loaded, staging, int8=int8)
 
 
 def show_comparison(comparison: Comparison) -> None:

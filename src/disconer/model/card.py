@@ -111,6 +111,15 @@ def public_name(path: str) -> str:
     return "/".join(part for part in PurePath(path).parts[-2:] if part not in ("/", "\\"))
 
 
+def comparison_in_words(checked: Mapping[str, Any]) -> str:
+    """How an exported model compares with the one that it was made of, as `Comparison.to_dict` has it."""
+    before, after = (100 * checked[when]["f1"] for when in ("before", "after"))
+    return (
+        f"On `{checked['source']}` ({checked['documents']} documents) F1 was {before:.2f} before it "
+        f"and {after:.2f} after it."
+    )
+
+
 def _parser_line(config: Config) -> str:
     """What the model needs beside itself, if it looks at syntax."""
     if not config.syntax.needed:

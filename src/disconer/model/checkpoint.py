@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from disconer import __version__
+from disconer.comparison import Comparison
 from disconer.config import config_from_dict
 from disconer.errors import DisconerError, Where, excerpt
 from disconer.files import replace_file
@@ -15,15 +18,25 @@ from disconer.model.build import build_network
 from disconer.model.card import Figures
 from disconer.model.description import FORMAT_VERSION, read_description, read_scale, write_description
 from disconer.model.encoding import build_encoding
+from disconer.model.exported import COMPACT
 from disconer.model.model import Model
+from disconer.model.rounded import full_weights
 from disconer.model.scores import ScoreScale
 from disconer.models import CONFIG, WEIGHTS
+from disconer.onnx.files import RUNTIME
 
 
 def save_model(model: Model, folder: Path) -> None:
     """Write a model folder. The weights come last and each file appears at once: what loads is always whole."""
     folder.mkdir(parents=True, exist_ok=True)
-    description = {
+    write_description(folder, describe(model))
+    model.reader.save(folder)
+    save_weights(model.network, folder / WEIGHTS)
+
+
+def describe(model: Model) -> dict[str, Any]:
+    """What config.json says of every model."""
+    return {
         "disconer": __version__,
         "format": FORMAT_VERSION,
         "labels": list(model.labels),
@@ -32,9 +45,6 @@ def save_model(model: Model, folder: Path) -> None:
         "config": model.config.to_dict(),
         "encoder": model.network.words.encoder.description(),
     }
-    write_description(folder, description)
-    model.reader.save(folder)
-    save_weights(model.network, folder / WEIGHTS)
 
 
 def record_figures(folder: Path, figures: Figures) -> None:
@@ -52,11 +62,22 @@ def record_scale(folder: Path, scale: ScoreScale) -> None:
     write_description(folder, read_description(folder) | {"scores": asdict(scale)})
 
 
+def record_comparison(folder: Path, comparison: Comparison) -> None:
+    """Add how an exported model compares with the one that it was made of to its description and card."""
+    description = read_description(folder)
+    export = RUNTIME if RUNTIME in description else COMPACT
+    checked = description.get(export, {}) | {"checked": comparison.to_dict()}
+    write_description(folder, description | {export: checked})
+
+
 def save_weights(network: nn.Module, path: Path) -> None:
+    write_weights({name: tensor.detach().cpu() for name, tensor in network.state_dict().items()}, path)
+
+
+def write_weights(weights: Mapping[str, Tensor], path: Path) -> None:
     from safetensors.torch import save
 
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
-    replace_file(path, save(tensors))
+    replace_file(path, save({name: tensor.contiguous() for name, tensor in weights.items()}))
 
 
 def load_model(folder: Path) -> Model:
@@ -77,7 +98,7 @@ def _load_weights(network: nn.Module, path: Path) -> None:
     from safetensors.torch import load_file
 
     try:
-        network.load_state_dict(load_file(path))
+        network.load_state_dict(full_weights(load_file(path), like=network.state_dict()))
     except FileNotFoundError as error:
         raise DisconerError(
             "The weights of this model are missing", where=Where(str(path)), fix="Copy the model again, whole."

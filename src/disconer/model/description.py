@@ -13,10 +13,10 @@ from disconer.config import config_from_dict
 from disconer.errors import DisconerError, Where
 from disconer.files import replace_file
 from disconer.model.card import model_card
+from disconer.model.exported import export_in_words
 from disconer.model.hub import first_line
 from disconer.model.scores import UNSCALED, ScoreScale
 from disconer.models import CONFIG, WEIGHTS
-from disconer.onnx.files import RUNTIME, RuntimeDescription
 
 FORMAT_VERSION = 1  # of the folder's layout; raised when older code could not read it
 CARD = "README.md"
@@ -31,7 +31,7 @@ def write_description(folder: Path, description: Mapping[str, Any]) -> None:
         config=config_from_dict(description["config"]),
         version=description["disconer"],
         figures=description["figures"],
-        export=RuntimeDescription(**description[RUNTIME]).in_words if RUNTIME in description else None,
+        export=export_in_words(description),
     )
     replace_file(folder / CARD, card.encode())
     replace_file(folder / CONFIG, json.dumps(description, indent=2, ensure_ascii=False).encode())

@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from disconer import __version__
 from disconer.errors import DisconerError
 from disconer.files import replace_file
-from disconer.model.description import FORMAT_VERSION, write_description
+from disconer.model.checkpoint import describe
+from disconer.model.description import write_description
 from disconer.model.encoder import WordEncoder
 from disconer.model.hub import first_line
 from disconer.model.model import Model
@@ -71,19 +71,7 @@ def export_model(model: Model, folder: Path, *, int8: bool = False) -> None:
 
 def _write_description(model: Model, folder: Path, *, int8: bool) -> None:
     runtime = RuntimeDescription(int8=int8, max_pieces=model.max_pieces, padding=model.reader.padding)
-    write_description(
-        folder,
-        {
-            "disconer": __version__,
-            "format": FORMAT_VERSION,
-            "labels": list(model.labels),
-            "figures": dict(model.figures),
-            "scores": asdict(model.scale),
-            "config": model.config.to_dict(),
-            "encoder": model.network.words.encoder.description(),
-            RUNTIME: asdict(runtime),
-        },
-    )
+    write_description(folder, describe(model) | {RUNTIME: asdict(runtime)})
 
 
 def _piece_shape(model: Model) -> tuple[int, ...]:

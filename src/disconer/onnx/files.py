@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from disconer.model.card import comparison_in_words
 from disconer.models import ONNX_GRAPH
 
 SPANS, PAIRS = ONNX_GRAPH, "pairs.onnx"  # the network: from pieces to scores of spans; scores of pairs of spans
@@ -37,9 +38,5 @@ class RuntimeDescription:
             "The figures below were measured before the export.",
         ]
         if self.checked:
-            before, after = (100 * self.checked[when]["f1"] for when in ("before", "after"))
-            said.append(
-                f"On `{self.checked['source']}` ({self.checked['documents']} documents) F1 was {before:.2f} before it "
-                f"and {after:.2f} after it."
-            )
+            said.append(comparison_in_words(self.checked))
         return "\n".join(said)
