@@ -81,14 +81,25 @@ async def one_by_one(host: str, port: int, requests: Sequence[bytes]) -> list[An
     return answers
 
 
-async def closed_loop(host: str, port: int, requests: Sequence[bytes], *, clients: int, seconds: float) -> list[Answer]:
-    """So many clients, each of which asks again as soon as it is answered, in an order of its own."""
+async def closed_loop(
+    host: str,
+    port: int,
+    requests: Sequence[bytes],
+    *,
+    clients: int,
+    seconds: float,
+    enough: asyncio.Event | None = None,
+) -> list[Answer]:
+    """So many clients, each of which asks again as soon as it is answered, in an order of its own.
+
+    enough: ends it before its time.
+    """
     answers: list[Answer] = []
     end = time.perf_counter() + seconds
 
     async def run(seed: int) -> None:
         client, chance = Client(host, port), random.Random(seed)
-        while time.perf_counter() < end:
+        while time.perf_counter() < end and not (enough and enough.is_set()):
             number = chance.randrange(len(requests))
             answers.append(await client.ask(number, requests[number]))
             if answers[-1].outcome == REFUSED:

@@ -68,10 +68,10 @@ def pipe_speed(model: str, texts: Sequence[str], seconds: float) -> float:
 
 
 class Server:
-    """`disconer serve` in a process of its own."""
+    """`disconer serve` in a process of its own. options: further ones of the command."""
 
-    def __init__(self, model: str) -> None:
-        command = [sys.executable, "-m", "disconer", "serve", "--model", f"model={model}", "--port", "0"]
+    def __init__(self, model: str, *options: str) -> None:
+        command = [sys.executable, "-m", "disconer", "serve", "--model", f"model={model}", "--port", "0", *options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert self.process.stderr is not None
         said = ""
@@ -94,8 +94,8 @@ class Server:
 
 
 @contextmanager
-def serving(model: str) -> Iterator[Server]:
-    server = Server(model)
+def serving(model: str, *options: str) -> Iterator[Server]:
+    server = Server(model, *options)
     try:
         yield server
     finally:

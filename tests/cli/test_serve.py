@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from disconer import DisconerError
-from disconer.cli import app, serve
+from disconer.cli import app, ray_option, serve
+from disconer.serve.cluster.plan import Plan, Replicas
 from disconer.serve.limits import Limits
 from disconer.serve.models import model_names
 
@@ -54,3 +57,29 @@ def test_names_of_models() -> None:
 def test_limits_are_positive() -> None:
     with pytest.raises(DisconerError, match="texts must be more than 0"):
         run("--max-texts", "0")
+
+
+def test_on_ray_with_and_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[dict[str, Any]] = []
+    monkeypatch.setattr(serve, "serve_models_on_ray", lambda models, **settings: given.append(settings))
+    run("--ray", "--model", "a")
+    run("--model", "a", "--ray", "head:6379", "--replicas", "2-5", "--threads", "3", "--gpus", "0.5")
+    assert [settings["address"] for settings in given] == ["local", "head:6379"]
+    assert given[0]["plan"] == Plan()
+    assert given[1]["plan"] == Plan(replicas=Replicas(2, 5), threads=3, gpus=0.5)
+
+
+def test_replicas_without_ray_are_refused() -> None:
+    with pytest.raises(DisconerError, match="Add --ray"):
+        run("--model", "a", "--replicas", "2")
+
+
+def test_says_that_ray_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_option, "find_spec", lambda name: None)
+    with pytest.raises(DisconerError, match=r"--ray needs .*: ray\. .*pip install 'disconer\[ray\]'"):
+        run("--model", "a", "--ray")
+
+
+def test_other_commands_do_without_ray() -> None:
+    command = "import sys, disconer.cli; sys.exit('ray' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", command], check=False).returncode == 0
