@@ -6,7 +6,7 @@ import pytest
 
 from disconer import DisconerError, models
 from disconer.model import hub
-from disconer.models import default_model, demo_folder, find_model
+from disconer.models import DEFAULT, default_model, demo_folder, find_model, named_models, own_models
 
 
 @pytest.fixture(autouse=True)
@@ -25,25 +25,54 @@ def make_model(folder: Path) -> Path:
     return folder
 
 
-def test_without_any_model_the_command_that_makes_one_is_told() -> None:
-    with pytest.raises(DisconerError, match=r"no model to use yet.*`disconer demo` makes a small one"):
-        default_model()
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two models that come with disconer."""
+    folder = tmp_path / "shipped"
+    monkeypatch.setattr(models, "SHIPPED", folder)
+    for name in ("biomedical", DEFAULT):
+        make_model(folder / name)
+    return folder
 
 
-def test_where_the_default_model_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert demo_folder() == tmp_path / "share" / "disconer" / "models" / "demo"
-    make_model(demo_folder())
-    assert default_model() == str(demo_folder())
-    make_model(Path("models/demo"))
-    assert default_model() == "models/demo"
+def test_the_default_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert default_model() == DEFAULT
     monkeypatch.setenv("DISCONER_MODEL", "some/other")
     assert default_model() == "some/other"
+
+
+def test_models_by_name(shipped: Path) -> None:
+    make_model(demo_folder())
+    assert list(named_models()) == [DEFAULT, "biomedical", "demo"]
+    assert find_model("biomedical") == shipped / "biomedical"
+    assert find_model("demo") == demo_folder()
+
+
+def test_a_training_run_of_the_user_by_name(shipped: Path) -> None:
+    best = make_model(own_models() / "mine" / "best")
+    assert find_model("mine") == best
+    (own_models() / "notes").mkdir()  # not a model
+    assert "notes" not in named_models()
+
+
+def test_a_name_is_no_path(shipped: Path) -> None:
+    """What somebody calls a folder of data takes nobody's model away; a folder with a model in it is what was meant."""
+    Path("biomedical").mkdir()
+    assert find_model("biomedical") == shipped / "biomedical"
+    make_model(Path(DEFAULT))
+    assert find_model(DEFAULT) == Path(DEFAULT)
+
+
+def test_no_model_of_the_user_takes_the_name_of_one_that_comes_with_disconer(shipped: Path) -> None:
+    make_model(own_models() / DEFAULT)
+    assert find_model(DEFAULT) == shipped / DEFAULT
 
 
 def test_without_the_variable_of_the_system_the_home_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", "/home/ann")
     assert demo_folder() == Path("/home/ann/.local/share/disconer/models/demo")
+    assert own_models() == demo_folder().parent
 
 
 def test_a_folder_and_what_a_run_has_in_it(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 CONFIG, WEIGHTS, ONNX_GRAPH = "config.json", "model.safetensors", "spans.onnx"
 RUN_FOLDERS = ("best", "last")  # where a training run keeps its models
 MODEL_VARIABLE = "DISCONER_MODEL"
-DEMO = Path("models", "demo")
+SHIPPED = Path(__file__).with_name("shipped")  # the models that come with disconer, each in a folder of its name
+DEFAULT = "clinical-trials"  # the one of them for those who name none
+DEMO = "demo"
 _MODEL_FILES = [CONFIG, WEIGHTS, "*.onnx", "tokenizer*", "words.json", "README.md"]
 
 
@@ -26,30 +28,39 @@ def user_folder() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "disconer"
 
 
+def own_models() -> Path:
+    """Where a user may keep models, to use them by name."""
+    return user_folder() / "models"
+
+
 def demo_folder() -> Path:
     """Where `disconer demo` leaves its model."""
-    return user_folder() / DEMO
+    return own_models() / DEMO
 
 
 def default_model() -> str:
-    """The model for those who name none: $DISCONER_MODEL, ./models/demo, or the demo model of this user."""
-    if named := os.environ.get(MODEL_VARIABLE):
-        return named
-    for folder in (DEMO, demo_folder()):
-        if _model_within(folder):
-            return str(folder)
-    raise DisconerError(
-        "There is no model to use yet",
-        expected=f"one in {demo_folder()}, or in {DEMO}, or named by --model or ${MODEL_VARIABLE}",
-        fix="`disconer demo` makes a small one in a few minutes; `disconer train` makes your own.",
-    )
+    """The model for those who name none: $DISCONER_MODEL, or the default of those that come with disconer."""
+    return os.environ.get(MODEL_VARIABLE) or DEFAULT
+
+
+def named_models() -> dict[str, Path]:
+    """The models that can be used by name, with their folders: those that come with disconer, then the user's own."""
+    found: dict[str, Path] = {}
+    for root in (SHIPPED, own_models()):
+        for folder in sorted(root.iterdir()) if root.is_dir() else ():
+            if model := _model_within(folder):
+                found.setdefault(folder.name, model)
+    return dict(sorted(found.items(), key=lambda item: item[0] != DEFAULT))
 
 
 def find_model(name_or_path: str | os.PathLike[str]) -> Path:
-    """The folder of a model: a folder itself, a training run's best, an installed package, or a name on the Hub."""
+    """The folder of a model: a folder itself or a training run's best, a model by name, an installed package, or a name
+    on the Hub.
+    """
     folder = Path(name_or_path)
-    if folder.exists():
-        return _model_within(folder) or folder
+    found = _model_within(folder) or named_models().get(str(name_or_path))
+    if found or folder.exists():
+        return found or folder
     from disconer.model.packages import package_folders
 
     for candidate in package_folders(str(name_or_path)):
@@ -87,10 +98,10 @@ def _from_hub(name: str) -> Path:
         reason = why_not_on_hub(name)
     if reason:
         raise DisconerError(
-            "There is no such model: no folder, no installed package, nothing in the Hugging Face cache, "
-            "and the Hub did not give it",
+            "There is no such model: no folder, none of that name, no installed package, nothing in the Hugging Face "
+            "cache, and the Hub did not give it",
             where=Where(name),
             got=reason,
-            fix="Give the folder that `disconer train` wrote.",
+            fix="`disconer models` lists those that have names; or give the folder that `disconer train` wrote.",
         )
     return Path(snapshot_download(name, allow_patterns=_MODEL_FILES))

@@ -14,7 +14,7 @@ from disconer import DisconerError, Document, Kind, Recognizer, read
 from disconer.cli import app
 from disconer.corpora.chia import TYPES, split_of
 from disconer.demo import demo_config
-from disconer.models import DEMO, default_model
+from disconer.models import find_model
 from training.synthetic import complaints, prepare
 
 FOLDER = Path(disconer.demo.__file__).parent
@@ -78,14 +78,14 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["demo", *map(str, arguments)], catch_exceptions=False)
 
 
-def test_model_is_where_predict_looks_for_it(toy: Path) -> None:
-    with pytest.raises(DisconerError, match="disconer demo"):
-        default_model()
-    assert "The model is in" in run().stdout
-    model = Path(default_model())
-    assert model == toy / "home" / "disconer" / DEMO
-    assert [path.name for path in model.parent.iterdir()] == [DEMO.name]  # nothing half-made is left
-    Recognizer.from_pretrained(model)
+def test_model_has_a_name(toy: Path) -> None:
+    shown = run().stdout
+    assert "The model is in" in shown
+    assert "disconer predict --model demo" in shown
+    model = find_model("demo")
+    assert model == toy / "home" / "disconer" / "models" / "demo"
+    assert [path.name for path in model.parent.iterdir()] == ["demo"]  # nothing half-made is left
+    Recognizer.from_pretrained("demo")
 
 
 def test_a_second_time_it_keeps_the_model(toy: Path) -> None:

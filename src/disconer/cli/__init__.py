@@ -20,6 +20,7 @@ from disconer.cli.evaluate import evaluate_cli
 from disconer.cli.export import export_cli
 from disconer.cli.init import init_cli
 from disconer.cli.merge import merge_cli
+from disconer.cli.models import models_cli
 from disconer.cli.parse import parse_cli
 from disconer.cli.predict import predict_cli
 from disconer.cli.prepare import PrepareCommand, prepare_cli
@@ -39,6 +40,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.command("models")(models_cli)
 app.command("demo")(demo_cli)
 app.command("convert")(convert_cli)
 app.command("init")(init_cli)

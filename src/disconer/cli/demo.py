@@ -11,7 +11,7 @@ import typer
 
 from disconer.errors import DisconerError, Where
 from disconer.formats.target import new_folder
-from disconer.models import WEIGHTS, demo_folder
+from disconer.models import DEMO, WEIGHTS, demo_folder
 
 
 def demo(out: Path, *, epochs: int | None = None) -> None:
@@ -42,7 +42,7 @@ def _has_model(folder: Path) -> bool:
 def demo_cli(
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder for the model; by default where `disconer predict` finds it."),
+        typer.Option("--out", "-o", help="Folder for the model; by default where `--model demo` finds it."),
     ] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the data; more take longer.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Train again, if the model is there already.")] = False,
@@ -50,7 +50,8 @@ def demo_cli(
     """Train a small model on data that comes with disconer, in a few minutes and without a GPU.
 
     The data is an excerpt of Chia: eligibility criteria of clinical trials (Kury et al. 2020, CC BY 4.0). The model
-    shows what disconer does. It is not the one to work with: 197 short documents are too few for that.
+    shows how training goes. It is not the one to work with: 197 short documents are too few for that, and
+    `disconer models` lists better ones.
     """
     from disconer.demo import SENTENCE
 
@@ -61,5 +62,4 @@ def demo_cli(
         started = time.perf_counter()
         demo(folder, epochs=epochs)
         print(f"Trained in {time.perf_counter() - started:.0f} seconds. The model is in {folder}.")
-    option = f" --model {out}" if out else ""
-    print(f'Next: disconer predict{option} --text "{SENTENCE}"')
+    print(f'Next: disconer predict --model {out or DEMO} --text "{SENTENCE}"')
