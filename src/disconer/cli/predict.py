@@ -12,14 +12,16 @@ from typing import Annotated
 
 import typer
 
+from disconer.batch.cluster.plan import Cluster
 from disconer.batch.jobs import useful_jobs
 from disconer.batch.run import Work
 from disconer.batch.shares import Share
 from disconer.cli.console import report
 from disconer.cli.outputs import check_folder, check_output, forget_own_losses, is_folder, target_format
+from disconer.cli.predict_ray import predict_on_ray, refuse_with_ray, refuse_without_ray
 from disconer.errors import DisconerError
 from disconer.formats import Format
-from disconer.formats.source import Source
+from disconer.formats.remote import open_source
 from disconer.ledger import Ledger
 from disconer.models import default_model
 from disconer.predict import all_documents
@@ -48,7 +50,7 @@ def predict_cli(
         str | None, typer.Option("--to", help="Format to write; by the suffix of OUT if not given.")
     ] = None,
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--out", "-o", metavar="OUT", help="File to write, or folder for an output of each input file."),
     ] = None,
     model: Annotated[
@@ -77,6 +79,21 @@ def predict_cli(
         str | None,
         typer.Option("--shard", metavar="K/N", help="Only the K-th of N shares, as a part in the folder OUT."),
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray",
+            metavar="[ADDRESS]",
+            help="Share the work on Ray, into parts in the folder OUT: at auto or HOST:PORT, or on this machine.",
+        ),
+    ] = None,
+    actors: Annotated[
+        int | None,
+        typer.Option("--actors", min=1, metavar="N", help="Processes that predict, with --ray; all there is room for."),
+    ] = None,
+    gpus_per_actor: Annotated[
+        float, typer.Option("--gpus-per-actor", min=0, metavar="X", help="With --ray; 0.5 lets two share a GPU.")
+    ] = 0.0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite OUT, or what in it is done already.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
 ) -> None:
@@ -88,21 +105,28 @@ def predict_cli(
     Entities that INPUT brings along are passed over.
     """
     ledger = Ledger(skip_bad=skip_bad)
+    if ray is None:
+        refuse_without_ray(out, actors, gpus_per_actor)
+    else:
+        refuse_with_ray(jobs=jobs, shard=shard, device=device)
     settings = Settings(model or default_model(), labels, threshold, parser, device, precision)
     with _inputs(inputs or [], text, from_format) as given:
-        found = [unit for path, format in given for unit in units(Source(path), format)]
+        found = [unit for path, format in given for unit in units(open_source(path), format)]
         work = Work(given, found, settings, useful_jobs(jobs, found), ledger)
-        if shard is not None:
-            _predict_part(work, Share.parse(shard), out, to_format, force=force)
+        path = None if out is None else Path(out)
+        if ray is not None:
+            predict_on_ray(work, out, to_format, Cluster(ray, actors, gpus_per_actor), force=force)
+        elif shard is not None:
+            _predict_part(work, Share.parse(shard), path, to_format, force=force)
         else:
-            target = target_format(to_format, out)
-            check_output(out, target, found, force=force)
+            target = target_format(to_format, path)
+            check_output(path, target, found, force=force)
             if target is None:
                 _show(work, headings=text is None)
-            elif out is None:
+            elif path is None:
                 _print(work, target)
             else:
-                _write(work, out, target, force=force)
+                _write(work, path, target, force=force)
     forget_own_losses(ledger)
     report(ledger)
 

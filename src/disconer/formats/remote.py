@@ -31,9 +31,9 @@ def open_source(path: str) -> Source:
 
 def file_system(url: str) -> tuple[Any, str]:
     """The file system of a URL or path, and the path there."""
-    from fsspec.core import url_to_fs
-
     try:
+        from fsspec.core import url_to_fs
+
         with reaching(url):
             fs, path = url_to_fs(url)
     except ImportError as error:
@@ -70,7 +70,7 @@ class RemoteSource(Source):
         self.path = Path(root)
         try:
             with reaching(url):
-                self._is_file = fs.isfile(root)
+                self._is_file = bool(fs.isfile(root))
                 found = {root: fs.info(root)} if self._is_file else fs.find(root, detail=True)
         except FileNotFoundError:
             found = {}
