@@ -1,48 +1,52 @@
-"""Several processes, as `torchrun` starts them."""
+"""Several processes train what one does."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-import torch
-from safetensors.torch import load_file
-
-from disconer.config import config_from_dict, dump_config
 from disconer.training import train
+from training.launch import accumulating, assert_close, launch, training
 from training.synthetic import complaints, prepare
-from training.test_resume import metrics
-
-PATIENCE = 180  # seconds
 
 
 def test_two_processes_are_one_that_accumulates(tmp_path: Path) -> None:
     # 21 sentences, 5 dev documents: neither the last step nor the evaluation divides evenly.
     config = prepare(tmp_path, complaints(21), complaints(5), epochs=2, encoder_rate=2e-3, head_rate=1e-2)
-    (tmp_path / "config.yaml").write_text(dump_config(config))
     two, one = tmp_path / "two", tmp_path / "one"
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
-    done = subprocess.run(
-        [*torchrun, "disconer", "train", str(tmp_path / "config.yaml"), "--out", str(two)],
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    done = launch(2, *training(config, two))
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("\nepoch   1 ") == 1  # one speaks for both
     assert done.stdout.count("Entities of 5 documents") == 1
+    assert not list(two.glob(".*"))  # nothing but the run is left
 
-    values = config.to_dict()
-    values["training"]["accumulate"] = 2
-    accumulating = config_from_dict(values)
-    train(accumulating, one)
-    train(accumulating, two, resume=True)  # one process may go on where two were
-    for record, expected in zip(metrics(two), metrics(one), strict=True):
-        torch.testing.assert_close(record, expected, rtol=1e-4, atol=1e-6)
-    for model in ("best", "last"):
-        weights, expected = (load_file(run / model / "model.safetensors") for run in (two, one))
-        torch.testing.assert_close(weights, expected, rtol=1e-4, atol=1e-5)
+    train(accumulating(config, 2), one)
+    train(accumulating(config, 2), two, resume=True)  # one process may go on where two were
+    assert_close(two, one)
+
+
+def test_processes_without_a_sentence_of_their_own(tmp_path: Path) -> None:
+    config = prepare(tmp_path, complaints(2), complaints(1), epochs=2, batch_tokens=8)
+    three, one = tmp_path / "three", tmp_path / "one"
+    done = launch(3, *training(config, three))
+    assert done.returncode == 0, done.stderr
+    assert "Entities of 1 documents" in done.stdout
+    train(accumulating(config, 3), one)
+    assert_close(three, one)
+
+
+def test_processes_that_differ_say_who_has_what(tmp_path: Path) -> None:
+    config = prepare(tmp_path, complaints(4), complaints(2))
+    _, _, *arguments = training(config, tmp_path / "run")
+    starter = tmp_path / "starter.py"  # gives each process a seed of its own
+    starter.write_text(
+        "import os, sys\n"
+        "from disconer.cli import main\n"
+        f"sys.argv = ['disconer', *{arguments!r}, '--set', 'training.seed=' + os.environ['RANK']]\n"
+        "main()\n"
+    )
+    done = launch(2, str(starter))
+    assert done.returncode == 1
+    assert done.stderr.count("The processes of this run are not alike") == 1
+    assert "training.seed 0 in process 0 on " in done.stderr
+    assert "but 1 in process 1 on " in done.stderr
+    assert not list((tmp_path / "run").iterdir())

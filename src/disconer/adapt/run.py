@@ -22,7 +22,7 @@ from disconer.errors import DisconerError, Where
 from disconer.ledger import Ledger
 from disconer.model.card import public_name
 from disconer.model.resolve import max_pieces
-from disconer.training.accelerator import build_accelerator
+from disconer.training.accelerator import LONG_PATIENCE, build_accelerator
 from disconer.training.record import versions
 
 
@@ -48,7 +48,7 @@ def adapt(
     """
     clock = Clock()
     settings = settings or AdaptSettings()
-    accelerator = build_accelerator(settings.precision)
+    accelerator = build_accelerator(settings.precision, patience=LONG_PATIENCE)
     display = display or Display(quiet=not accelerator.is_main_process)
     folder = AdaptFolder(Path(out))
     folder.check(resume=resume)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +11,8 @@ import typer
 from disconer.adapt.result import AdaptResult
 from disconer.adapt.settings import AdaptSettings, Precision
 from disconer.cli.console import report
+from disconer.cli.processes import is_first, one_voice, say_stopped
 from disconer.cli.train import INTERRUPTED
-from disconer.errors import DisconerError
 from disconer.ledger import Ledger
 
 USUAL = AdaptSettings()
@@ -72,36 +70,31 @@ def adapt_cli(
 
     On several processors: torchrun --nproc-per-node 4 -m disconer adapt ENCODER TEXT OUT.
     """
-    first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun starts, one speaks for all
     ledger = Ledger(skip_bad=skip_bad)
     try:
-        settings = AdaptSettings(
-            steps=steps,
-            minutes=minutes,
-            epochs=epochs,
-            length=length,
-            batch=batch,
-            at_once=at_once,
-            rate=rate,
-            warmup=warmup,
-            weight_decay=weight_decay,
-            mask=mask,
-            whole_words=whole_words,
-            dropout=dropout,
-            held_out=held_out,
-            precision=precision,
-            seed=seed,
-        )
-        result = _adapt(encoder, texts, out, settings, ledger, from_format, tokens, resume=resume)
-    except DisconerError:
-        if first:
-            raise
-        raise typer.Exit(1) from None
+        with one_voice():
+            settings = AdaptSettings(
+                steps=steps,
+                minutes=minutes,
+                epochs=epochs,
+                length=length,
+                batch=batch,
+                at_once=at_once,
+                rate=rate,
+                warmup=warmup,
+                weight_decay=weight_decay,
+                mask=mask,
+                whole_words=whole_words,
+                dropout=dropout,
+                held_out=held_out,
+                precision=precision,
+                seed=seed,
+            )
+            result = _adapt(encoder, texts, out, settings, ledger, from_format, tokens, resume=resume)
     except KeyboardInterrupt:
-        if first:
-            print(f"\nstopped; {_how_to_go_on(out)}", file=sys.stderr)
+        say_stopped(_how_to_go_on(out))
         raise typer.Exit(INTERRUPTED) from None
-    if first:
+    if is_first():
         report(ledger)
         if as_json:
             print(json.dumps(result.to_dict(), indent=2))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disconer.errors import DisconerError
+from disconer.cli.processes import is_first, one_voice, say_stopped
 
 if TYPE_CHECKING:
     from disconer.training import TrainingResult  # loaded when the verb runs: it brings torch
@@ -36,18 +34,13 @@ def train_cli(
 
     On several processors: torchrun --nproc-per-node 4 -m disconer train CONFIG --out OUT.
     """
-    first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun starts, one speaks for all
     try:
-        result = _train(config, overrides or [], out, resume=resume)
-    except DisconerError:
-        if first:
-            raise
-        raise typer.Exit(1) from None
+        with one_voice():
+            result = _train(config, overrides or [], out, resume=resume)
     except KeyboardInterrupt:
-        if first:
-            print(f"\nstopped; {_how_to_go_on(out)}", file=sys.stderr)
+        say_stopped(_how_to_go_on(out))
         raise typer.Exit(INTERRUPTED) from None
-    if first:
+    if is_first():
         _print(result, as_json=as_json)
 
 

@@ -11,18 +11,21 @@ from accelerate.state import AcceleratorState
 from accelerate.utils import InitProcessGroupKwargs
 
 from disconer.errors import DisconerError
+from disconer.training.rendezvous import MEETING, register_meeting
 
-PATIENCE = timedelta(days=1)  # of processes that wait for the first, which may have much text to read
+PATIENCE = timedelta(minutes=30)  # of processes that wait for one another; then one of them counts as lost
+LONG_PATIENCE = timedelta(days=1)  # where the others wait for the first, which has much text to parse or to read
 
 
-def build_accelerator(precision: str) -> Accelerator:
+def build_accelerator(precision: str, *, patience: timedelta = PATIENCE) -> Accelerator:
     """The device and the processes of this run: one, or as many as `torchrun` started."""
+    register_meeting()
     AcceleratorState._reset_state()  # a process may train again, in another number format
     # Without a device of its own kind to speak of, Accelerate joins processes only if told that CPUs are wanted.
     accelerator = Accelerator(
         mixed_precision=_number_format(precision),
         cpu=not torch.accelerator.is_available(),
-        kwargs_handlers=[InitProcessGroupKwargs(timeout=PATIENCE)],
+        kwargs_handlers=[InitProcessGroupKwargs(init_method=MEETING, timeout=patience)],
     )
     n_started = int(os.environ.get("WORLD_SIZE", "1"))
     if accelerator.num_processes != n_started:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from accelerate import Accelerator
 from accelerate.utils import gather_object
@@ -33,6 +34,8 @@ def scale_on(recognizer: Recognizer, gold: Sequence[Document], accelerator: Acce
 
 
 def _predict(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> list[Document]:
-    own = gold[accelerator.process_index :: accelerator.num_processes]
-    predicted: list[Document] = gather_object(list(recognizer.annotate(own)))
-    return predicted
+    """All of `gold` predicted, in its order, by every process a share: each document once, however many there are."""
+    places = range(len(gold))[accelerator.process_index :: accelerator.num_processes]
+    own = recognizer.annotate([gold[place] for place in places])
+    predicted: list[tuple[int, Document]] = gather_object(list(zip(places, own, strict=True)))
+    return [document for _, document in sorted(predicted, key=itemgetter(0))]

@@ -33,6 +33,14 @@ def run_facts(config: Config, n_processes: int) -> dict[str, Any]:
     }
 
 
+def facts_of_all(config: Config, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What all processes of a run must have alike. Data may lie elsewhere on another machine, if it is the same."""
+    places = {f"data.{split}" for split in SPLITS}
+    settings = {key: value for key, value in _flat(config.to_dict()).items() if key not in places}
+    code = {"disconer": __version__, "disconer's code": code_hash(), **versions()}
+    return settings | _lasting(facts) | code
+
+
 def write_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) -> None:
     replace_file(folder.facts, json.dumps(facts, indent=2).encode())
     replace_file(folder.config, dump_config(config).encode())
@@ -86,6 +94,15 @@ def versions() -> dict[str, str]:
 def _hashes(config: DataConfig) -> dict[str, str]:
     paths = {split: getattr(config, split) for split in SPLITS}
     return {split: data_hash(path) for split, path in paths.items() if path}
+
+
+def code_hash() -> str:
+    """A fingerprint of disconer's own code, which tells two states of one version apart."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parents[1]
+    for file in sorted(package.rglob("*.py")):
+        digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:8]
 
 
 def data_hash(path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from accelerate import Accelerator
@@ -21,14 +22,15 @@ from disconer.model.model import Model
 from disconer.model.scores import UNSCALED
 from disconer.recognizer import Recognizer
 from disconer.text.syntax.spec import NONE
-from disconer.training.accelerator import build_accelerator
+from disconer.training.accelerator import LONG_PATIENCE, PATIENCE, build_accelerator
+from disconer.training.agreement import check_agreement, check_shared, examples_fingerprint
 from disconer.training.data import TrainingData, read_data
 from disconer.training.display import Display
 from disconer.training.examples import Example, make_examples
 from disconer.training.learnable import Learnable
 from disconer.training.loop import Loop
 from disconer.training.measure import measure, scale_on
-from disconer.training.record import check_record, run_facts, write_record
+from disconer.training.record import check_record, facts_of_all, run_facts, write_record
 from disconer.training.state import RunFolder
 from disconer.training.syntax import with_heads
 
@@ -48,16 +50,17 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
 
     resume: continue the run that is in `out`, if one is, to the result that it would have had unbroken.
     """
-    accelerator = build_accelerator(config.training.precision)
+    patience = LONG_PATIENCE if config.syntax.needed else PATIENCE
+    accelerator = build_accelerator(config.training.precision, patience=patience)
     folder = RunFolder(out)
     resume = folder.open(resume=resume)
-    accelerator.wait_for_everyone()  # before anything is written, so that all processes found the same
+    facts = run_facts(config, accelerator.num_processes)
+    _check_processes(accelerator, folder, config, facts)  # before anything is written: all have found the same
     display = display or Display(quiet=not accelerator.is_main_process)
     data = read_data(config.data)
     display.data(data)
     with accelerator.main_process_first():  # what it parses, the others find in the cache
         data = with_heads(data, config.syntax, display)
-    facts = run_facts(config, accelerator.num_processes)
     if resume:
         check_record(folder, config, facts)
     torch.manual_seed(config.training.seed)
@@ -65,11 +68,23 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
     display.notes(encoding.notes)
     model = Model(build_network(config, data.labels, encoding.encoder), encoding.reader, config, data.labels)
     examples = _examples(model, data, display)
+    check_agreement(accelerator, {"the sentences, as the encoder reads them": examples_fingerprint(examples)})
     if accelerator.is_main_process and not resume:
         write_record(folder, config, facts)
     progress = Loop(model, examples, data.dev, folder, accelerator, display).run(resume=resume)
     assert progress.best is not None  # there is at least one epoch
     return _finish(folder, data, progress.best["epoch"], accelerator, display)
+
+
+def _check_processes(accelerator: Accelerator, folder: RunFolder, config: Config, facts: dict[str, Any]) -> None:
+    """Processes that differ would wait for one another for ever, or train a model of a mixture."""
+    own = {
+        "device": accelerator.device.type,
+        "number format": accelerator.mixed_precision,
+        "the state to resume": folder.state_hash,
+    }
+    check_agreement(accelerator, facts_of_all(config, facts) | own)
+    check_shared(accelerator, folder.path)
 
 
 def _examples(model: Model, data: TrainingData, display: Display) -> list[Example]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import dataclass, field
@@ -70,6 +71,14 @@ class RunFolder:
     @property
     def can_resume(self) -> bool:
         return self._state.is_file()
+
+    @property
+    def state_hash(self) -> str | None:
+        """A fingerprint of what there is to resume, if anything is."""
+        if not self.can_resume:
+            return None
+        with open(self._state, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()[:8]
 
     def open(self, *, resume: bool) -> bool:
         """Make the folder, unless something stands there that must not be touched; says if it is a run to resume."""

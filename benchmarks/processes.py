@@ -1,0 +1,104 @@
+"""Whether several processes train the model that one process trains.
+
+    python benchmarks/processes.py TRAIN DEV WORK [--processes 2] [--words 1200] [--dev 7] [--epochs 17]
+
+TRAIN, DEV: annotated documents; the first of them that come to so many words and so many documents are taken.
+WORK: a new folder for both runs.
+
+One process that accumulates N batches a step and N processes that take one each are to see the same batches with the
+same dropout. What may differ is the order in which gradients are added up. Losses are those of metrics.jsonl, epoch
+by epoch; counts are those of dev.json, label by label.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from disconer import Document, read, write
+from disconer.text import segment
+
+TOLERANCE = 1e-3  # of the loss, relative
+DEV_FIGURES = ("dev_precision", "dev_recall", "dev_f1", "dev_f1_discontinuous")
+
+
+def worth(documents: Iterable[Document], n_words: int) -> Iterator[Document]:
+    """The first documents, until they have so many words."""
+    for document in documents:
+        if n_words <= 0:
+            return
+        yield document
+        n_words -= sum(len(sentence.tokens) for sentence in segment(document).sentences or ())
+
+
+def train(work: Path, name: str, processes: int, accumulate: int, epochs: int) -> list[dict[str, Any]]:
+    """A run of the preset for Chia on the excerpt; gives its records, one an epoch."""
+    settings = {
+        "data.train": work / "train.jsonl",
+        "data.dev": work / "dev.jsonl",
+        "data.test": "null",
+        "training.batch_tokens": 256,
+        "training.accumulate": accumulate,
+        "training.epochs": epochs,
+        "training.patience": epochs,
+        "training.encoder_rate": 3e-4,  # high, so that something is found after few steps
+        "training.head_rate": 3e-3,
+    }
+    launcher = (
+        [] if processes == 1 else ["torch.distributed.run", "--standalone", f"--nproc-per-node={processes}", "-m"]
+    )
+    options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+    command = [sys.executable, "-m", *launcher, "disconer", "train", "chia", "--out", str(work / name), *options]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return [json.loads(line) for line in (work / name / "metrics.jsonl").read_text("utf-8").splitlines()]
+
+
+def compare(one: list[dict[str, Any]], many: list[dict[str, Any]]) -> float:
+    """Print both loss curves; gives the widest gap between them, relative."""
+    print("epoch  loss, one process  loss, several  relative difference  dev figures")
+    gaps = []
+    for alone, together in zip(one, many, strict=True):
+        gaps.append(abs(alone["loss"] - together["loss"]) / alone["loss"])
+        dev = "equal" if all(alone[key] == together[key] for key in DEV_FIGURES) else "DIFFERENT"
+        print(f"{alone['epoch']:>5}  {alone['loss']:>17.6f}  {together['loss']:>13.6f}  {gaps[-1]:>19.1e}  {dev}")
+    return max(gaps)
+
+
+def dev_counts(run: Path) -> dict[str, Any]:
+    """All counts of the best model on dev. Means of scores are left out: their last digits follow the weights'."""
+    figures: dict[str, Any] = json.loads((run / "dev.json").read_text("utf-8"))
+    return {name: found for name, found in figures.items() if name != "calibration"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("train", type=Path)
+    parser.add_argument("dev", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--words", type=int, default=1200)
+    parser.add_argument("--dev", type=int, default=7, dest="n_dev")
+    parser.add_argument("--epochs", type=int, default=17)
+    given = parser.parse_args()
+    given.work.mkdir(parents=True)
+    write(worth(read(given.train), given.words), given.work / "train.jsonl")
+    write(islice(read(given.dev), given.n_dev), given.work / "dev.jsonl")
+    one = train(given.work, "one", 1, given.processes, given.epochs)
+    many = train(given.work, "many", given.processes, 1, given.epochs)
+    gap = compare(one, many)
+    same = dev_counts(given.work / "one") == dev_counts(given.work / "many")
+    print(
+        f"widest difference of the loss {gap:.1e} (at most {TOLERANCE:.0e}): {'holds' if gap <= TOLERANCE else 'FAILS'}"
+    )
+    print(f"counts of the best model on dev: {'equal to the last' if same else 'DIFFERENT'}")
+    sys.exit(0 if same and gap <= TOLERANCE else 1)
+
+
+if __name__ == "__main__":
+    main()
