@@ -43,10 +43,14 @@ def predict_on_ray(work: Work, out: str | None, to_format: str | None, cluster: 
 
     given = [(_as_everywhere(path), format) for path, format in work.given]
     outcome = RayWork(given, work.inputs, work.settings, work.ledger, to=to).into(folder, cluster, force=force)
-    print(f"written: {outcome.written} documents in {outcome.parts} parts in {folder}", file=sys.stderr)
+    print(f"written: {_amount(outcome.written, outcome.parts)} in {folder}", file=sys.stderr)
     if outcome.parts_before:
-        told = f"{outcome.written_before} documents in {outcome.parts_before} parts"
+        told = _amount(outcome.written_before, outcome.parts_before)
         print(f"passed over: {told} that were there already (--force does them again)", file=sys.stderr)
+
+
+def _amount(n_documents: int, n_parts: int) -> str:
+    return f"{n_documents} documents in {n_parts} part{'' if n_parts == 1 else 's'}"
 
 
 def _checked_folder(out: str | None, to: str) -> str:

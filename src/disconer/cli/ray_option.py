@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from itertools import zip_longest
 from typing import Any
 
 from typer.core import TyperCommand
@@ -29,7 +30,7 @@ def with_address(arguments: list[str]) -> list[str]:
     ['--ray', 'head:6379']
     """
     completed: list[str] = []
-    for argument, following in zip(arguments, [*arguments[1:], "-"], strict=True):
+    for argument, following in zip_longest(arguments, arguments[1:], fillvalue="-"):
         completed.append(argument)
         if argument == RAY_OPTION and following.startswith("-"):
             completed.append(HERE)

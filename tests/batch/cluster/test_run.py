@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from batch.cluster.here import Attempts, blocks_here, predicted, without_ray
 from batch.stand_in import small_blocks
 from disconer import BadInput, DisconerError, Document, read, write
-from disconer.batch.cluster import stream
+from disconer.batch.cluster import connect, stream
 from disconer.batch.cluster.block import Block
 from disconer.batch.cluster.run import Outcome
 from disconer.cli import app
@@ -105,6 +105,15 @@ def test_finished_parts_are_passed_over(notes: Path, model: Path, tmp_path: Path
     assert predicted(notes, out, model, force=True) == Outcome(written=N, parts=4)
 
 
+def test_nothing_is_started_when_nothing_is_left(
+    notes: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predicted(notes, tmp_path / "out", model)
+    monkeypatch.setattr(connect, "joined", lambda *_: pytest.fail("Ray was started"))
+    assert predicted(notes, tmp_path / "out", model) == Outcome(written_before=N, parts_before=4)
+    assert (tmp_path / "out" / ".disconer" / "complete.json").exists()
+
+
 def test_another_model_setting_input_or_format_is_refused(notes: Path, model: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     predicted(notes, out, model)
@@ -127,6 +136,15 @@ def test_a_changed_part_and_foreign_files_are_refused(notes: Path, model: Path, 
         predicted(notes, out, model)
     with pytest.raises(DisconerError, match=r"holds other files, which would be taken for parts. Got in.jsonl"):
         predicted(notes, tmp_path, model)
+    others = tmp_path / "others"
+    others.mkdir()
+    for name in ("part-000000.parquet", ".keep"):  # files of somebody else, though named as ours
+        (others / name).write_text("theirs")
+        with pytest.raises(DisconerError, match=r"Got part-000000.parquet"):
+            predicted(notes, others, model, force=True)
+    (others / "part-000000.parquet").unlink()
+    predicted(notes, others, model, force=True)
+    assert (others / ".keep").read_text() == "theirs"
     with pytest.raises(DisconerError, match="A file stands where a folder"):
         predicted(notes, notes, model)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -111,11 +112,14 @@ def _quiet_stderr() -> Iterator[None]:
 
 @contextmanager
 def _quiet_logs() -> Iterator[None]:
+    """Without Ray Data's advice, which is for those who write programs with it."""
     logger = logging.getLogger("ray.data")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module=r"ray\.")
+            yield
     finally:
         logger.setLevel(level)
 

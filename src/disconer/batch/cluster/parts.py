@@ -22,7 +22,8 @@ from disconer.formats.remote import file_system, reaching
 FORMAT_VERSION = 1
 HIDDEN = ".disconer"
 COMPLETE = "complete.json"
-_PART = re.compile(r"part-(\d{6})")
+_FILE = re.compile(r"part-\d{6}\.(?:jsonl|parquet)")
+_MANIFEST = re.compile(r"part-(\d{6})\.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,10 @@ class Finished:
 
 
 class Parts:
-    """The parts of one prediction. `open` it first."""
+    """The parts of one prediction. `open` it first.
+
+    is_complete: whether nothing is left to do.
+    """
 
     def __init__(self, url: str, to: str, identity: Identity) -> None:
         self.url = url.rstrip("/")
@@ -43,6 +47,7 @@ class Parts:
         self._identity = asdict(identity) | {"format": FORMAT_VERSION, "to": to}
         self._fs, root = file_system(self.url)
         self._root = root.rstrip("/")
+        self.is_complete = False
 
     def open(self, *, force: bool = False) -> list[Finished]:
         """Make the folder ready, and say what of it is finished. With `force`, nothing is."""
@@ -50,6 +55,7 @@ class Parts:
             self._fs.invalidate_cache()
             self._refuse_others()
             finished = [] if force else [self._load(path) for path in self._manifests()]
+            self.is_complete = bool(finished) and self._is_whole(len(finished))
             self._remove_unfinished({one.number for one in finished})
             self._fs.makedirs(f"{self._root}/{HIDDEN}", exist_ok=True)
         return finished
@@ -64,13 +70,17 @@ class Parts:
             part = {"size": self._fs.size(file), "documents": len(ids), "ids": list(ids)}
         self._save(f"{name}.json", {"identity": self._identity, "part": part})
 
-    def complete(self, n_documents: int) -> None:
+    def complete(self, n_parts: int, n_documents: int) -> None:
         """Leave a sign that nothing is missing."""
-        self._save(COMPLETE, {"identity": self._identity, "documents": n_documents})
+        self._save(COMPLETE, {"identity": self._identity, "parts": n_parts, "documents": n_documents})
+
+    def _is_whole(self, n_finished: int) -> bool:
+        sign = f"{self._root}/{HIDDEN}/{COMPLETE}"
+        return bool(self._fs.exists(sign) and json.loads(self._fs.cat_file(sign))["parts"] == n_finished)
 
     def _manifests(self) -> list[str]:
         found = map(str, self._fs.find(f"{self._root}/{HIDDEN}"))
-        return sorted(path for path in found if _PART.fullmatch(basename(path).removesuffix(".json")))
+        return sorted(path for path in found if _MANIFEST.fullmatch(basename(path)))
 
     def _load(self, path: str) -> Finished:
         number = int(basename(path)[len("part-") :].removesuffix(".json"))
@@ -92,13 +102,18 @@ class Parts:
             )
         return Finished(number, manifest["part"]["size"], manifest["part"]["ids"])
 
+    def _names(self) -> list[str]:
+        """All files of the folder, named from there."""
+        return [str(path).removeprefix(self._root).strip("/") for path in self._fs.find(self._root)]
+
     def _refuse_others(self) -> None:
-        """Whoever reads the folder reads all of it, so that it must be ours alone."""
+        """Whoever reads the folder reads all of it, so that it must be ours alone; and files of others stay theirs."""
         if self._fs.isfile(self._root):
             raise DisconerError("A file stands where a folder is to be written", where=Where(self.url))
-        for path in map(str, self._fs.find(self._root)):
-            name = path.removeprefix(self._root).strip("/")
-            if "/." not in f"/{name}" and not _PART.fullmatch(name.split(".")[0]):
+        names = self._names()
+        is_ours = any(name.startswith(f"{HIDDEN}/") for name in names)
+        for name in names:
+            if "/." not in f"/{name}" and not (is_ours and _FILE.fullmatch(name)):
                 raise DisconerError(
                     "This folder holds other files, which would be taken for parts",
                     where=Where(self.url),
@@ -107,10 +122,13 @@ class Parts:
                 )
 
     def _remove_unfinished(self, finished: set[int]) -> None:
-        for path in map(str, self._fs.find(self._root)):
-            found = _PART.match(basename(path))
-            if basename(path) == COMPLETE or not found or int(found[1]) not in finished:
-                self._fs.rm_file(path)
+        kept = {f"part-{number:06}{suffix}" for number in finished for suffix in (self._encoding.suffix, ".json")}
+        if self.is_complete:
+            kept.add(COMPLETE)
+        for name in self._names():
+            is_ours = name.startswith(f"{HIDDEN}/") or _FILE.fullmatch(name)
+            if is_ours and basename(name) not in kept:
+                self._fs.rm_file(f"{self._root}/{name}")
 
     @contextmanager
     def _new_file(self, path: str) -> Iterator[BinaryIO]:

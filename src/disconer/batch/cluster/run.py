@@ -57,19 +57,23 @@ class RayWork:
 
     def into(self, out: str, cluster: Cluster, *, force: bool = False) -> Outcome:
         """Predict what is not finished yet. What a broken run has finished stays."""
-        from disconer.batch.cluster.connect import joined
-        from disconer.batch.cluster.stream import stream_blocks
-
         parts = Parts(out, self.plan.to, self._identity)
         finished = parts.open(force=force)
         self._remember(finished)
-        plan = replace(self.plan, finished=frozenset(part.number for part in finished))
+        if not parts.is_complete:
+            self._predict(parts, replace(self.plan, finished=frozenset(part.number for part in finished)), cluster)
+        return self._outcome
+
+    def _predict(self, parts: Parts, plan: Plan, cluster: Cluster) -> None:
+        from disconer.batch.cluster.connect import joined
+        from disconer.batch.cluster.stream import stream_blocks
+
         with joined(cluster.address, cluster.actors, cluster.gpus_per_actor) as room:
             actors = useful_jobs(room, self._inputs)
             with closing(stream_blocks(plan, actors=actors, gpus_per_actor=cluster.gpus_per_actor)) as blocks:
                 self._write(progress(self._checked(blocks), "blocks"), parts)
-        parts.complete(self._outcome.written + self._outcome.written_before)
-        return self._outcome
+        done = self._outcome
+        parts.complete(done.parts + done.parts_before, done.written + done.written_before)
 
     def _remember(self, finished: Sequence[Finished]) -> None:
         for part in finished:
