@@ -11,10 +11,9 @@ import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Any
 
-from disconer.evaluate import Spread
+from disconer.evaluate import spread
 from disconer.types import Kind
 
 Figures = dict[str, Any]
@@ -29,10 +28,6 @@ ROWS: dict[str, Callable[[Figures], float]] = {
     "relations": lambda figures: figures["relations"]["f1"],
     "calibration error": lambda figures: figures["calibration"]["error"],
 }
-
-
-def spread(figures: list[float]) -> Spread:
-    return Spread(mean(figures), stdev(figures) if len(figures) > 1 else None, len(figures))
 
 
 def main() -> None:

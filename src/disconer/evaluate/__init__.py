@@ -15,7 +15,7 @@ from disconer.evaluate.counts import Counts
 from disconer.evaluate.evaluation import ErrorCount, Evaluation, evaluate
 from disconer.evaluate.mistakes import ErrorClass, Mistake, mistakes
 from disconer.evaluate.pairing import paired
-from disconer.evaluate.seeds import Spread, over_seeds
+from disconer.evaluate.seeds import Spread, over_seeds, spread
 
 __all__ = [
     "Calibration",
@@ -31,4 +31,5 @@ __all__ = [
     "mistakes",
     "over_seeds",
     "paired",
+    "spread",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from statistics import mean, stdev
 from typing import NamedTuple
 
@@ -28,7 +28,11 @@ class Spread(NamedTuple):
 
 def over_seeds(evaluations: Iterable[Evaluation], figure: Callable[[Evaluation], float]) -> Spread:
     """Mean and deviation of any figure: `over_seeds(runs, lambda run: run.discontinuous.f1)`."""
-    figures = [figure(evaluation) for evaluation in evaluations]
+    return spread([figure(evaluation) for evaluation in evaluations])
+
+
+def spread(figures: Sequence[float]) -> Spread:
+    """Mean and deviation of the figures of several runs."""
     if not figures:
         raise ValueError("no runs to take the mean of")
     return Spread(mean(figures), stdev(figures) if len(figures) > 1 else None, len(figures))

@@ -79,7 +79,6 @@ def model_card(
     figures: the evaluation of each split that was measured; may be empty.
     export: what is to be said of a model that was exported.
     """
-    settings = {name: section for name, section in config.to_dict().items() if name != "data"}
     width = config.head.max_width
     return _CARD.substitute(
         title=", ".join(labels) if len(labels) <= IN_TITLE else f"{len(labels)} labels",
@@ -91,11 +90,17 @@ def model_card(
         version=version,
         encoder=public_name(config.encoder.name),
         parser=_parser_line(config),
-        settings=format_yaml(
-            settings
-            | {"encoder": settings["encoder"] | {"name": public_name(config.encoder.name)}}
-            | {"syntax": settings["syntax"] | {"parser": _public_parser(config)}}
-        ),
+        settings=card_settings(config),
+    )
+
+
+def card_settings(config: Config) -> str:
+    """The settings as YAML, without the data and without anything about somebody's machine."""
+    settings = {name: section for name, section in config.to_dict().items() if name != "data"}
+    return format_yaml(
+        settings
+        | {"encoder": settings["encoder"] | {"name": public_name(config.encoder.name)}}
+        | {"syntax": settings["syntax"] | {"parser": _public_parser(config)}}
     )
 
 

@@ -12,29 +12,34 @@ from disconer import __version__
 from disconer.config import config_from_dict
 from disconer.errors import DisconerError, Where
 from disconer.files import replace_file
+from disconer.known_models import CARD, RELEASE
 from disconer.model.card import model_card
 from disconer.model.exported import export_in_words
 from disconer.model.hub import first_line
+from disconer.model.release_card import release_card
 from disconer.model.scores import UNSCALED, ScoreScale
 from disconer.models import CONFIG, WEIGHTS
 
 FORMAT_VERSION = 1  # of the folder's layout; raised when older code could not read it
-CARD = "README.md"
 # What config.json holds.
 PARTS = {"disconer": str, "labels": list, "figures": dict, "scores": dict, "config": dict, "encoder": dict}
 
 
 def write_description(folder: Path, description: Mapping[str, Any]) -> None:
     """Write config.json and the card."""
-    card = model_card(
-        labels=description["labels"],
-        config=config_from_dict(description["config"]),
-        version=description["disconer"],
-        figures=description["figures"],
-        export=export_in_words(description),
-    )
-    replace_file(folder / CARD, card.encode())
+    replace_file(folder / CARD, _card(folder, description).encode())
     replace_file(folder / CONFIG, json.dumps(description, indent=2, ensure_ascii=False).encode())
+
+
+def _card(folder: Path, description: Mapping[str, Any]) -> str:
+    config, version = config_from_dict(description["config"]), description["disconer"]
+    export = export_in_words(description)
+    if RELEASE in description:
+        weights = folder / WEIGHTS
+        size = weights.stat().st_size if weights.is_file() else None
+        return release_card(description[RELEASE], config=config, version=version, export=export, size=size)
+    labels, figures = description["labels"], description["figures"]
+    return model_card(labels=labels, config=config, version=version, figures=figures, export=export)
 
 
 def read_description(folder: Path) -> dict[str, Any]:

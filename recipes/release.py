@@ -1,0 +1,40 @@
+"""Write the card of a model that is to come with disconer, from what was measured of it and what is said in about.yaml.
+
+    python recipes/release.py MODEL --about ABOUT --runs RUN... --dev DEV_JSON --test TEST_JSON [--bench BENCH_JSON]
+
+MODEL is the finished model's folder; RUN are the folders that `disconer train` wrote, one for each seed; the JSON files
+are what `disconer evaluate --json` and `disconer bench --json` printed of MODEL. Run again, it writes the card anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from disconer.model.release import read_about, record_release
+
+
+def speed_in_words(bench: dict[str, Any]) -> str:
+    where, sentences = bench["environment"], bench["throughput"]["end_to_end"]["sentences_per_second"]
+    threads = "one thread" if where["threads"] == 1 else f"{where['threads']} threads"
+    return f"From text to entities, {threads} of {where['processor']} read {sentences:,.0f} sentences of dev a second."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--about", type=Path, required=True)
+    parser.add_argument("--runs", type=Path, nargs="+", required=True)
+    parser.add_argument("--dev", type=Path, required=True)
+    parser.add_argument("--test", type=Path, required=True)
+    parser.add_argument("--bench", type=Path)
+    given = parser.parse_args()
+    own = {split: json.loads(getattr(given, split).read_bytes()) for split in ("dev", "test")}
+    speed = speed_in_words(json.loads(given.bench.read_bytes())) if given.bench else ""
+    record_release(given.model, read_about(given.about), given.runs, own, speed=speed)
+
+
+if __name__ == "__main__":
+    main()
