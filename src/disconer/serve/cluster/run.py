@@ -22,7 +22,8 @@ from disconer.serve.limits import Limits
 from disconer.serve.server import END_SECONDS
 
 APPLICATION = "disconer"
-SURGE_PERCENT = 1  # of the replicas that may be there in addition while models change; rounded up to one
+SURGE_PERCENT = 20  # of the replicas that may be there in addition while models change; at least one
+HEALTH_SECONDS = 2  # between two looks whether a replica is well
 THREAD_VARIABLE = "OMP_NUM_THREADS"
 LOOK_SECONDS = 0.5  # between two looks whether Ray is still there
 MAX_TRIES = 3  # to start a replica, whose models were loaded before
@@ -106,6 +107,7 @@ def application(settings: Settings, plan: Plan) -> Any:
         max_ongoing_requests=settings.limits.queue_texts + 2 * settings.limits.batch_texts,
         max_queued_requests=settings.limits.queue_texts,
         backpressure_config={"status_code": 429},
+        health_check_period_s=HEALTH_SECONDS,
         graceful_shutdown_timeout_s=END_SECONDS,
         graceful_shutdown_wait_loop_s=0.5,
         max_constructor_retry_count=MAX_TRIES,
