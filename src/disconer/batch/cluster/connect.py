@@ -19,6 +19,7 @@ from disconer.text.syntax.processes import n_cores
 
 ADDRESS_VARIABLE = "RAY_ADDRESS"
 FREE_CPUS = 1  # with actors on every processor of Ray's count, Ray Data has none left for its own tasks, and hangs
+STARTS = 2  # tries to start one: Ray waits half a minute for its processes, which may not do on a busy machine
 STORE_BYTES = 512 * 2**20  # for blocks on their way; more would only be filled with blocks that wait
 
 # A Ray of our own calls nobody, its processes are as important as any other, and it says in errors what is wrong.
@@ -44,20 +45,35 @@ def joined(address: str, actors: int | None, gpus_per_actor: float) -> Iterator[
 def _init(address: str, actors: int | None) -> None:
     for name, value in _OWN_RAY.items():
         os.environ.setdefault(name, value)
+    if address == HERE:
+        # Ray counts processors, it does not pin them: so one more than there are leaves one free.
+        _start(n_cpus=(actors or n_cores()) + FREE_CPUS)
+        return
     try:
         with _quiet_stderr():
-            if address == HERE:
-                # Ray counts processors, it does not pin them: so one more than there are leaves one free.
-                n_cpus = (actors or n_cores()) + FREE_CPUS
-                ray.init(HERE, num_cpus=n_cpus, include_dashboard=False, object_store_memory=STORE_BYTES, **_QUIET)
-            else:
-                ray.init(_checked(address), **_QUIET)
+            ray.init(_checked(address), **_QUIET)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise DisconerError(
-            f"There is no Ray to join at {address}" if address != HERE else "Ray does not start on this machine",
-            got=str(error).strip().splitlines()[0],
+            f"There is no Ray to join at {address}",
+            got=_first_line(error),
             fix="`ray status` says whether it runs. --ray without an address starts one on this machine.",
         ) from error
+
+
+def _start(n_cpus: int) -> None:
+    for tries_left in reversed(range(STARTS)):
+        try:
+            with _quiet_stderr():
+                ray.init(HERE, num_cpus=n_cpus, include_dashboard=False, object_store_memory=STORE_BYTES, **_QUIET)
+            return
+        except Exception as error:  # Ray has no class of its own for it
+            ray.shutdown()
+            if not tries_left:
+                raise DisconerError(
+                    "Ray does not start on this machine",
+                    got=_first_line(error),
+                    fix="Try again when the machine is less busy; what its processes say is under /tmp/ray.",
+                ) from error
 
 
 def _checked(address: str) -> str:
