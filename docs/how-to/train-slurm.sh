@@ -1,0 +1,23 @@
+#!/bin/bash
+#SBATCH --job-name=disconer
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=1     # one torchrun a node: it starts the processes itself
+#SBATCH --gpus-per-node=4
+#SBATCH --cpus-per-task=16
+#SBATCH --time=04:00:00
+#SBATCH --requeue               # after a preemption or a lost node, the same script again: --resume goes on
+
+#   sbatch train-slurm.sh config.yaml /shared/models/chia
+# Both paths, the data and the environment must be the same on all nodes.
+
+set -euo pipefail
+config=$1 out=$2
+export PROCESSES_A_NODE=${PROCESSES_A_NODE:-${SLURM_GPUS_ON_NODE:-1}}
+export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / PROCESSES_A_NODE))
+export TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1   # a node that was lost can come back
+first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+
+srun --kill-on-bad-exit=1 torchrun \
+    --nnodes "$SLURM_NNODES" --nproc-per-node "$PROCESSES_A_NODE" \
+    --rdzv-backend c10d --rdzv-endpoint "$first:29500" --rdzv-id "$SLURM_JOB_ID" --max-restarts 3 \
+    -m disconer train "$config" --out "$out" --resume
