@@ -23,8 +23,8 @@ from disconer import Document, Recognizer, Sentence, read
 from disconer.bench.environment import environment
 from disconer.bench.memory import peak_memory
 from disconer.bench.timing import Clock, in_turns, make_clock
-from disconer.evaluate.report.plots import Axis, Dot, Series, drawing
-from disconer.render.stylesheet import themes
+from disconer.evaluate.report.picture import picture
+from disconer.evaluate.report.plots import Axis, Dot, Series
 from disconer.text import segment
 
 SEED = 1
@@ -129,7 +129,7 @@ def size_plot(sizes: list[Size]) -> str:
     rounded = [float(f"{size.sentences:.1g}") for size in sizes]
     x = Axis("sentences in one stream", rounded[0], MARGIN * rounded[-1], rounded, log=True)
     y = _axis("sentences a second", max(speed for _, speed in points))
-    return picture("Speed by the size of the input", x, y, Series("text to entities", points, dots))
+    return picture("Speed by the size of the input", x, y, [Series("text to entities", points, dots)])
 
 
 def length_plot(lengths: list[Length]) -> str:
@@ -137,25 +137,13 @@ def length_plot(lengths: list[Length]) -> str:
     dots = [Dot(x, y, f"{x:.0f} tokens: {y:.0f} µs a token") for x, y in points]
     x = Axis("tokens of a sentence", points[0][0], MARGIN * points[-1][0], [place for place, _ in points], log=True)
     y = _axis("µs a token", max(cost for _, cost in points))
-    return picture("Cost of a token by the length of its sentence", x, y, Series("text to entities", points, dots))
+    return picture("Cost of a token by the length of its sentence", x, y, [Series("text to entities", points, dots)])
 
 
 def _axis(name: str, highest: float) -> Axis:
     """From 0 to a round number above the highest: a plot that starts elsewhere makes noise look like growth."""
     step = next(step for power in range(6) for factor in (1, 2, 5) if 5 * (step := factor * 10**power) >= highest)
     return Axis(name, 0.0, 5.0 * step, [float(number * step) for number in range(6)])
-
-
-def picture(title: str, x: Axis, y: Axis, series: Series) -> str:
-    """A plot as a file of its own, in the colours of light and dark pages."""
-    style = (
-        f"{themes('svg')}text {{ fill: var(--faint); font: 11px sans-serif; }}"
-        " .name { font-size: 12px; text-anchor: middle; } .grid { stroke: var(--line); }"
-        " .series { stroke: var(--c); stroke-width: 2; fill: none; } circle { fill: var(--c); }"
-    )
-    opening, shapes = drawing(title, x, y, [series]).split("\n", 1)
-    opening = opening.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
-    return f"{opening}\n<title>{title}</title>\n<style>{style}</style>\n{shapes}\n"
 
 
 def main() -> None:
