@@ -69,6 +69,13 @@ def test_on_ray_with_and_without_an_address(monkeypatch: pytest.MonkeyPatch) -> 
     assert given[1]["plan"] == Plan(replicas=Replicas(2, 5), threads=3, gpus=0.5)
 
 
+def test_no_replicas_are_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[str] = []
+    monkeypatch.setattr(serve, "end_service_on_ray", ended.append)
+    run("--ray", "head:6379", "--replicas", "0")
+    assert ended == ["head:6379"]
+
+
 def test_replicas_without_ray_are_refused() -> None:
     with pytest.raises(DisconerError, match="Add --ray"):
         run("--model", "a", "--replicas", "2")

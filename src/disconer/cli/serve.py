@@ -24,6 +24,7 @@ TOKEN_VARIABLE = "DISCONER_TOKEN"
 NEEDED = ("fastapi", "uvicorn", "prometheus_client")
 LOOPBACK = ("127.", "::1")
 DEFAULT = Limits()
+NONE = "0"  # replicas: the end of a service
 
 
 def serve_models(
@@ -79,6 +80,15 @@ def serve_models_on_ray(
     if token is None and not host.startswith(LOOPBACK):
         _warn_of_strangers(host)
     serve_on_ray(named, address=address, host=host, port=port, plan=plan, limits=limits, token=token, device=device)
+
+
+def end_service_on_ray(address: str) -> None:
+    """End the service on the Ray at an address."""
+    check_installed()
+    check_ray_installed()
+    from disconer.serve.cluster.run import end_on_ray
+
+    end_on_ray(address)
 
 
 def check_installed() -> None:
@@ -150,7 +160,8 @@ def serve_cli(
         ),
     ] = None,
     replicas: Annotated[
-        str | None, typer.Option(metavar="N|MIN-MAX", help="Processes that answer, with --ray; as load asks for.")
+        str | None,
+        typer.Option(metavar="N|MIN-MAX", help="Processes that answer, with --ray; 0 ends the service there."),
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Processors of each replica, with --ray.")] = None,
     gpus: Annotated[
@@ -170,6 +181,9 @@ def serve_cli(
         batch_seconds=max_wait,
         connections=max_connections,
     )
+    if ray is not None and replicas == NONE:
+        end_service_on_ray(ray)
+        return
     chosen = models or [default_model()]
     if ray is not None:
         plan = Plan(replicas=Replicas.parse(replicas or "1"), threads=threads or 1, gpus=gpus or 0.0)

@@ -23,7 +23,7 @@ _REFUSALS = {
     422: "The request is not valid.",
     429: "Too many texts are waiting; try again after `Retry-After` seconds.",
     500: "The model failed on a text.",
-    503: "The service is about to end, or was too slow; try again after `Retry-After` seconds.",
+    503: "The service is about to end, was too slow, or lost a process; try again after `Retry-After` seconds.",
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemAnswer, "description": description} for status, description in _REFUSALS.items()

@@ -61,6 +61,23 @@ def serve_on_ray(
         ray.shutdown()
 
 
+def end_on_ray(address: str) -> None:
+    """End the service that stays on a Ray; others there go on."""
+    address = resolve(address)
+    if address == HERE:
+        raise DisconerError(
+            "--replicas 0 ends a service that runs on Ray", fix="Say where: --ray ADDRESS. Ctrl-C ends one of its own."
+        )
+    join(address)
+    try:
+        if APPLICATION not in serve.status().applications:
+            raise DisconerError(f"No service of disconer runs on the Ray at {address}")
+        serve.delete(APPLICATION)
+        _say("ended")
+    finally:
+        ray.shutdown()
+
+
 def deploy(
     models: dict[str, str],
     *,
