@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from disconer.text.syntax.processes import n_cores
 ADDRESS_VARIABLE = "RAY_ADDRESS"
 FREE_CPUS = 1  # with actors on every processor of Ray's count, Ray Data has none left for its own tasks, and hangs
 STARTS = 2  # tries to start one: Ray waits half a minute for its processes, which may not do on a busy machine
+KNOCK_SECONDS = 10
 STORE_BYTES = 512 * 2**20  # for blocks on their way; more would only be filled with blocks that wait
 
 # A Ray of our own calls nobody, its processes are as important as any other, and it says in errors what is wrong.
@@ -50,9 +52,10 @@ def _init(address: str, actors: int | None) -> None:
         _start(n_cpus=(actors or n_cores()) + FREE_CPUS)
         return
     try:
+        _knock(_checked(address))
         with _quiet_stderr():
-            ray.init(_checked(address), **_QUIET)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+            ray.init(address, **_QUIET)
+    except (OSError, RuntimeError, ValueError) as error:
         raise DisconerError(
             f"There is no Ray to join at {address}",
             got=_first_line(error),
@@ -92,6 +95,13 @@ def _checked(address: str) -> str:
             fix="To start a Ray of its own, let another option follow --ray, or put it at the end.",
         )
     return address
+
+
+def _knock(address: str) -> None:
+    """Whether anybody listens there: Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_SECONDS).close()
 
 
 def _room(asked: int | None, gpus_per_actor: float) -> int:
