@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from disconer.model.checkpoint import save_model
 from disconer.onnx.export import export_model
 from model.toy import letter_model
 
@@ -48,6 +49,14 @@ def test_on_the_command_line(folder: Path) -> None:
     done = run(PREDICT, "predict", "--text", "p in my k", "--model", folder)
     assert done.stderr == ""
     assert "ADR  discontinuous  p … k  0–1, 8–9" in done.stdout
+
+
+def test_a_model_that_was_not_exported_says_what_to_do(tmp_path: Path) -> None:
+    save_model(letter_model(), tmp_path / "model")
+    done = run(PREDICT, "predict", "--text", "p in my k", "--model", tmp_path / "model")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: {tmp_path / 'model'}: This model needs packages that are not installed")
+    assert "--onnx" in done.stderr
 
 
 def test_evaluating(folder: Path, tmp_path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from disconer import Kind, Recognizer
+from disconer.demo import SENTENCE
 from disconer.known_models import RELEASE, description_of, known_models
 from disconer.model.release import read_about
 from disconer.models import DEFAULT, SHIPPED, find_model, named_models
+from disconer.render.marks import Mark
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 NAMES = sorted(path.parent.name for path in RECIPES.glob("*/about.yaml"))
@@ -53,6 +56,16 @@ def test_it_finds_something_in_its_own_example(name: str) -> None:
     entities = Recognizer.from_pretrained(name, device="cpu")(example).entities
     assert len(entities) > 1
     assert all(entity.score is not None for entity in entities)
+
+
+def test_what_the_readme_shows_is_what_it_finds() -> None:
+    readme = (RECIPES.parent / "README.md").read_text("utf-8")
+    shown = re.findall(r"^(\w+)  +(regular|overlapped|discontinuous)  +(.+?)  +([\d–, ]+?)  +[01]\.\d\d$", readme, re.M)
+    found = Recognizer.from_pretrained(DEFAULT, device="cpu")(SENTENCE).entities
+    assert shown == [
+        (one.label, one.kind, Mark(one).quoted, ", ".join(f"{start}–{end}" for start, end in one.fragments))
+        for one in found
+    ]
 
 
 def test_the_default_finds_both_members_of_a_coordination() -> None:

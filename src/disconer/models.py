@@ -75,8 +75,16 @@ def load(folder: Path) -> AnyModel:
         from disconer.onnx.model import load_onnx_model
 
         return load_onnx_model(folder)
-    from disconer.model.checkpoint import load_model
-
+    try:
+        from disconer.model.checkpoint import load_model
+    except ModuleNotFoundError as error:
+        raise DisconerError(
+            "This model needs packages that are not installed",
+            where=Where(str(folder)),
+            got=str(error),
+            fix="Install all of disconer (pip install .), or have somebody who has it export the model: "
+            "`disconer export MODEL OUT --onnx`.",
+        ) from error
     return load_model(folder)
 
 
