@@ -95,7 +95,7 @@ class Recognizer:
         parser: str | None = None,
         keep_parses: bool = False,
     ) -> Recognizer:
-        """Load a model: its name, its folder, that of a training run (then its best), a package, or a name on the Hub."""
+        """Load a model: its name or folder, that of a training run (then its best), a package or a name on the Hub."""
         model = load(find_model(name_or_path))
         return cls(model, device=device, precision=precision, parser=parser, keep_parses=keep_parses)
 
