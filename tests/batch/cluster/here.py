@@ -22,12 +22,12 @@ from disconer.units import units
 
 
 class Attempts:
-    """Counts them as the actors of a cluster do together. deadly: a block at which each actor before has died."""
+    """Counts them as the actors of a cluster do together. deadly: a block at which so many actors have died before."""
 
-    def __init__(self, deadly: int | None = None) -> None:
+    def __init__(self, deadly: int | None = None, times: int = 3) -> None:
         self.begun: Counter[int] = Counter()
         if deadly is not None:
-            self.begun[deadly] = 10
+            self.begun[deadly] = times
 
     def begin(self, block: int) -> int:
         self.begun[block] += 1

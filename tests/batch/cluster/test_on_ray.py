@@ -133,9 +133,7 @@ def test_addresses_that_cannot_be(address: str, said: str) -> None:
 def test_nobody_listens_at_an_address() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed_soon:
         port = closed_soon.getsockname()[1]
-    with pytest.raises(
-        DisconerError, match=rf"no Ray to join at 127.0.0.1:{port}. Got ConnectionRefusedError"
-    ):
+    with pytest.raises(DisconerError, match=rf"no Ray to join at 127.0.0.1:{port}. Got ConnectionRefusedError"):
         connect._init(f"127.0.0.1:{port}", None)
 
 

@@ -21,6 +21,7 @@ from disconer.batch.cluster import connect, stream
 from disconer.batch.cluster.block import Block
 from disconer.batch.cluster.run import Outcome
 from disconer.cli import app
+from disconer.errors import DisconerWarning
 from disconer.ledger import Ledger
 from disconer.model.checkpoint import save_model
 from model.toy import letter_model
@@ -197,6 +198,12 @@ def test_documents_on_which_actors_die_are_named(notes: Path, model: Path, tmp_p
     with pytest.raises(DisconerError, match=r"died 3 times on the same 4 documents. Got 'd12' to 'd15'"):
         predicted(notes, tmp_path / "out", model)
     assert len(list((tmp_path / "out").glob("part-*"))) == 1
+
+
+def test_people_hear_that_an_actor_died(notes: Path, model: Path, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(stream, "stream_blocks", lambda plan, **_: blocks_here(plan, Attempts(deadly=3, times=1)))
+    with pytest.warns(DisconerWarning, match="An actor has died, and another one took over its documents"):
+        assert predicted(notes, tmp_path / "out", model).written == N
 
 
 def test_a_lost_block_is_noticed_before_its_part_counts_as_finished(

@@ -21,6 +21,7 @@ from disconer.predictor import Predictor
 from disconer.text.syntax.account import Account
 from disconer.types import Document
 
+TAKEN_OVER = "An actor has died, and another one took over its documents."
 TRIES = 3  # of a block: Ray gives it to another actor whenever one dies, were it for ever
 
 
@@ -63,8 +64,11 @@ class Finder:
         if self._broken:
             raise self._broken
         documents = list(_documents(block))
-        if self._attempts.begin(block.number) > TRIES:
+        tries = self._attempts.begin(block.number)
+        if tries > TRIES:
             raise _deadly(documents)
+        if tries > 1:
+            block.warnings.append(TAKEN_OVER)
         found = list(self._predictor.annotate(documents))
         block.ids = [document.id for document in found]
         block.content = self._encode(found, block.ledger)

@@ -8,7 +8,7 @@ import re
 import socket
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 import ray
@@ -138,12 +138,12 @@ def _quiet_stderr() -> Iterator[None]:
 
 @contextmanager
 def _quiet_logs() -> Iterator[None]:
-    """Without Ray Data's advice, which is for those who write programs with it."""
+    """Without what Ray tells those who write programs with it, some of it on stdout."""
     logger = logging.getLogger("ray.data")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
             warnings.filterwarnings("ignore", module=r"ray\.")
             yield
     finally:
