@@ -38,7 +38,8 @@ def bench(
 
 def bench_cli(
     model: Annotated[
-        str | None, typer.Option("--model", metavar="M", help="Folder or name of the model; by default clinical-trials.")
+        str | None,
+        typer.Option("--model", metavar="M", help="Folder or name of the model; by default clinical-trials."),
     ] = None,
     data: Annotated[
         Path | None,

@@ -54,7 +54,8 @@ def predict_cli(
         typer.Option("--out", "-o", metavar="OUT", help="File to write, or folder for an output of each input file."),
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", metavar="M", help="Folder or name of the model; by default clinical-trials.")
+        str | None,
+        typer.Option("--model", metavar="M", help="Folder or name of the model; by default clinical-trials."),
     ] = None,
     labels: Annotated[
         str | None, typer.Option("--labels", metavar="A,B", help="Only entities with these labels.")
