@@ -24,8 +24,10 @@ SPARE_REPLICAS = 1  # that a Ray of our own has room for: a new replica starts b
 LATE_SECONDS = 5  # that a proxy waits longer for an answer than the service, which has something to say then
 PATIENCE = 60  # seconds for a proxy to start on a busy machine
 
-# A Ray of our own calls nobody, and its processes are as important as any other. What matters comes as an exception.
-OWN_RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+# A Ray of our own calls nobody, and its processes are as important as any other.
+OWN_RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
+logging.getLogger("ray.serve").setLevel(logging.ERROR)  # what it would say of itself, we say
+
 PROXIES = gate.VARIABLE | {"RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": str(PATIENCE)}
 
 
@@ -36,14 +38,14 @@ def resolve(address: str) -> str:
 
 def start(plan: Plan) -> str:
     """Start a Ray on this machine that ends with this process. Returns its address."""
-    _set_up()
+    for name, value in OWN_RAY.items():
+        os.environ.setdefault(name, value)
     n_cpus = max((plan.replicas.most + SPARE_REPLICAS) * plan.threads, os.cpu_count() or 1)
     ray.init(address=HERE, num_cpus=n_cpus, log_to_driver=False, logging_level=logging.ERROR)
     return str(ray.get_runtime_context().gcs_address)
 
 
 def join(address: str) -> None:
-    _set_up()
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError) as error:
@@ -52,11 +54,6 @@ def join(address: str) -> None:
             got=str(error).splitlines()[0],
             fix=f"If it runs and asks for a token, set {TOKEN_SETTING}. --ray without an address starts one here.",
         ) from error
-
-
-def _set_up() -> None:
-    for name, value in OWN_RAY.items():
-        os.environ.setdefault(name, value)
 
 
 def is_there(address: str) -> bool:
@@ -77,7 +74,6 @@ def free_port(host: str, port: int) -> int:
 
 def start_proxies(host: str, port: int, limits: Limits) -> str:
     """Have Ray take connections, unless it does. Returns where."""
-    logging.getLogger("ray.serve").setLevel(logging.ERROR)  # what it would say of itself, we say
     serve.start(
         proxy_location="EveryNode",
         http_options={
