@@ -95,3 +95,12 @@ def test_the_card_is_written_from_files(tmp_path: Path) -> None:
     code += "print(release.speed_in_words(json.loads(sys.argv[1])))"
     done = subprocess.run([sys.executable, "-c", code, json.dumps(bench)], check=True, capture_output=True, text=True)
     assert done.stdout == "From text to entities, one thread of a Babbage read 187 sentences of dev a second.\n"
+
+
+def test_the_encoder_is_adapted_to_all_texts(work: Path) -> None:
+    calls = work.with_name("calls")
+    subprocess.run(["bash", ROOT / "recipes" / "encoder", work / "encoder", "a.txt", "b.txt.xz"], check=True)
+    assert calls.read_text().startswith(f"adapt all-MiniLM-L6-v2 a.txt b.txt.xz {work}/encoder ")
+    done = subprocess.run(["bash", ROOT / "recipes" / "encoder", work / "encoder"], capture_output=True, text=True)
+    assert done.returncode
+    assert "usage" in done.stderr

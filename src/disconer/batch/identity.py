@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from disconer import __version__
+from disconer.known_models import RELEASE
 from disconer.models import CONFIG, find_model
 from disconer.predictor import Settings
 from disconer.units import Unit
@@ -53,7 +54,8 @@ def model_identity(folder: Path) -> str:
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.name == CONFIG:
             description = json.loads(path.read_bytes())
-            description.pop("figures", None)
+            for measured in ("figures", RELEASE):
+                description.pop(measured, None)
             digest.update(json.dumps(description, sort_keys=True).encode())
         elif path.is_file() and path.suffix != _CARD_SUFFIX:
             digest.update(path.name.encode("utf-8", "surrogateescape"))
