@@ -72,10 +72,13 @@ def test_interrupted(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert run(config, "--out", out, "--resume").exit_code == 0
 
 
-def test_only_the_first_process_speaks(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_than_the_first_says_who_it_is(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RANK", "1")
-    result = run(config, "--out", tmp_path / "run", "--set", "data.train=nowhere.jsonl")
-    assert (result.exit_code, result.output) == (1, "")
+    monkeypatch.setattr("disconer.cli.processes.GRACE", 0.0)
+    with pytest.raises(DisconerError, match=r"^In process 1 of .*: nowhere\.jsonl: There is no such file"):
+        run(config, "--out", tmp_path / "run", "--set", "data.train=nowhere.jsonl")
 
 
 def test_help_needs_no_torch() -> None:
