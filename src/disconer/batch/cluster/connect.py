@@ -59,7 +59,8 @@ def _init(address: str, actors: int | None) -> None:
         raise DisconerError(
             f"There is no Ray to join at {address}",
             got=_first_line(error),
-            fix="`ray status` says whether it runs. --ray without an address starts one on this machine.",
+            fix="`ray status` says whether it runs. If it wants a token, name its file in RAY_AUTH_TOKEN_PATH, and set "
+            "RAY_AUTH_MODE=token. --ray without an address starts a Ray on this machine.",
         ) from error
 
 
