@@ -14,6 +14,7 @@ from disconer.config import Config, config_from_dict, dump_config
 from training.test_resume import metrics
 
 PATIENCE = 180  # seconds
+WEIGHT_TOLERANCE = 1e-5  # relative; rounding comes to 1e-6
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 
 
@@ -48,5 +49,11 @@ def assert_close(run: Path, other: Path) -> None:
     for record, expected in zip(metrics(run), metrics(other), strict=True):
         torch.testing.assert_close(record, expected, rtol=1e-4, atol=1e-6)
     for model in ("best", "last"):
-        weights, expected = (load_file(path / model / "model.safetensors") for path in (run, other))
-        torch.testing.assert_close(weights, expected, rtol=1e-4, atol=1e-5)
+        weights, expected = (all_weights(path / model / "model.safetensors") for path in (run, other))
+        # As a whole: where a gradient is near zero, Adam makes as large a step of its rounding as of anything.
+        assert torch.dist(weights, expected) <= WEIGHT_TOLERANCE * torch.linalg.norm(expected)
+
+
+def all_weights(path: Path) -> torch.Tensor:
+    """All numbers of a model in a row."""
+    return torch.cat([weights.flatten().double() for _, weights in sorted(load_file(path).items())])
