@@ -93,6 +93,12 @@ def test_labels_that_are_not_explained(model: Path, tmp_path: Path) -> None:
         record_release(model, about(labels={"Pian": "x"}), [run(tmp_path / "1", 1)], own, speed="")
 
 
+def test_a_model_that_finds_nothing(model: Path, tmp_path: Path) -> None:
+    own = {"dev": evaluated(0), "test": evaluated(0)}
+    with pytest.raises(DisconerError, match="finds nothing"):
+        record_release(model, about(), [run(tmp_path / "1", 1)], own, speed="")
+
+
 @pytest.mark.parametrize("path", ABOUTS, ids=lambda path: path.parent.name)
 def test_what_is_written_of_our_models(path: Path) -> None:
     written = read_about(path)

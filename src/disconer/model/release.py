@@ -74,10 +74,13 @@ def record_release(
             got=", ".join(sorted(differing)),
             fix="Explain in about.yaml all labels of the model, and no others.",
         )
+    measured = {split: [_read(run, split) for run in runs] for split in SPLITS}
+    if not all(one["calibration"] for split in SPLITS for one in [*measured[split], own[split]]):
+        raise DisconerError("A model that finds nothing is not to be released", where=Where(str(folder)))
     release = asdict(about) | {
         "seeds": [_seed(run) for run in runs],
         "speed": speed,
-        "figures": {split: split_figures([_read(run, split) for run in runs], own[split]) for split in SPLITS},
+        "figures": {split: split_figures(measured[split], own[split]) for split in SPLITS},
     }
     kept = {split: {name: own[split][name] for name in ("documents", "overall", "kinds")} for split in SPLITS}
     write_description(folder, description | {"figures": kept, RELEASE: release})
