@@ -15,7 +15,7 @@ from disconer.model.checkpoint import record_scale, save_model
 from disconer.model.description import read_description
 from disconer.model.release import About, read_about, record_release
 from disconer.model.scores import UNSCALED
-from model.toy import letter_model
+from model.toy import letter_model, toy_model
 
 ROOT = Path(__file__).parents[2]
 ABOUTS = sorted((ROOT / "recipes").glob("*/about.yaml"))
@@ -91,6 +91,17 @@ def test_labels_that_are_not_explained(model: Path, tmp_path: Path) -> None:
     own = {"dev": evaluated(), "test": evaluated()}
     with pytest.raises(DisconerError, match=r"labels of the model.*Got ADR, Pian"):
         record_release(model, about(labels={"Pian": "x"}), [run(tmp_path / "1", 1)], own, speed="")
+
+
+def test_where_it_was_made_is_not_told(tmp_path: Path) -> None:
+    places = {split: f"/home/ann/chia/{split}.jsonl" for split in ("train", "dev", "test")}
+    save_model(toy_model(data=places, encoder={"name": "/home/ann/work/encoder"}), tmp_path / "model")
+    own = {"dev": evaluated(0), "test": evaluated(0)}
+    explained = about(labels=dict.fromkeys(toy_model().labels, "x"))
+    record_release(tmp_path / "model", explained, [run(tmp_path / "1", 1, 0)], own, speed="")
+    for file in ("config.json", "README.md"):
+        assert "/home" not in (tmp_path / "model" / file).read_text("utf-8")
+    assert read_description(tmp_path / "model")["config"]["data"]["dev"] == "chia/dev.jsonl"
 
 
 def test_a_model_that_finds_nothing(model: Path, tmp_path: Path) -> None:

@@ -6,15 +6,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from disconer.errors import DisconerError, Where
 from disconer.known_models import RELEASE
+from disconer.model.card import public_name
 from disconer.model.description import read_description, write_description
 from disconer.model.release_figures import Evaluated, split_figures
 
 SPLITS = ("dev", "test")
+DATA = ("train", *SPLITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,15 @@ def record_release(
         "figures": {split: split_figures(measured[split], own[split]) for split in SPLITS},
     }
     kept = {split: {name: own[split][name] for name in ("documents", "overall", "kinds")} for split in SPLITS}
-    write_description(folder, description | {"figures": kept, RELEASE: release})
+    config = _without_places(description["config"])
+    write_description(folder, description | {"figures": kept, "config": config, RELEASE: release})
+
+
+def _without_places(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration, saying nothing about where on a machine things lay."""
+    data = {name: public_name(value) if value and name in DATA else value for name, value in config["data"].items()}
+    encoder = config["encoder"] | {"name": public_name(config["encoder"]["name"])}
+    return {**config, "data": data, "encoder": encoder}
 
 
 def _read(run: Path, split: str) -> Evaluated:
