@@ -36,7 +36,7 @@ Found = dict[tuple[str, tuple[Fragment, ...]], float]
 
 def literal(model: Model, document: Document) -> Found:
     """The entities of a document with their scores, by the equations."""
-    windower = Windower(model.config.data, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_pieces)
     found: Found = {}
     for windows in windower.windows(windower.segment(document)):
         for window in windows:
@@ -50,7 +50,7 @@ def literal(model: Model, document: Document) -> Found:
 @torch.inference_mode()
 def _entities(model: Model, window: Window) -> Iterator[tuple[str, tuple[Range, ...], float]]:
     head: SpanHead = model.network.head
-    words = model.network.words(WordBatch.from_arrays(word_arrays([window], model.reader)))[0]  # (N, d)
+    words = model.network.words(WordBatch.from_arrays(word_arrays([[window]], model.reader)))[0]  # (N, d)
     ranges = [
         (first, end)
         for first in range(len(window))

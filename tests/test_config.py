@@ -49,7 +49,7 @@ def test_two_paths_are_enough_and_the_rest_has_defaults(tmp_path: Path) -> None:
     config = loaded(tmp_path, MINIMAL)
     assert config == Config(data=DataConfig(train="a.jsonl", dev="b.jsonl"))
     assert config.head.max_width == 8
-    assert config.training.encoder_rate == 5e-5
+    assert config.training.encoder_rate == 1e-4
 
 
 def test_a_configuration_cannot_be_changed(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from disconer.model import span_head
 from disconer.model.arrays import WordArrays
 from disconer.model.build import build_network
 from disconer.model.checkpoint import save_model
+from disconer.model.found import Found
 from disconer.model.model import Model
 from disconer.model.pieces import PieceTokenizer
 from disconer.model.resolve import without_pooler
@@ -27,6 +28,9 @@ from model.toy import letter_model, lively, toy_config, toy_model, words_of
 from strategies import characters
 
 TEXT = "Pain and stiffness in my knees, after 5 mg aspirin. No fever."
+
+
+LINES = {"train": "train.jsonl", "dev": "dev.jsonl", "splitter": "lines"}
 
 
 @pytest.fixture(scope="module")
@@ -267,3 +271,39 @@ def test_half_the_digits_find_nearly_the_same(ner: Recognizer) -> None:
     exact, rough = (set(keys(recognizer(TEXT * 5))) for recognizer in (ner, short))
     assert len(exact & rough) > 0.7 * len(exact | rough)
     assert next(ner.model.network.parameters()).dtype is torch.float32
+
+
+TWO_SENTENCES = "no pain in my knees\naspirin caused fever"
+
+
+@pytest.mark.parametrize(("context", "matters"), [(0, False), (64, True)])
+def test_neighbouring_sentences_are_context(context: int, matters: bool) -> None:
+    model = lively(toy_model(positions=128, encoder={"context": context}, data=LINES), against=-2)
+    ner = Recognizer(model)
+    first = TWO_SENTENCES.partition("\n")[0]
+    among, alone = (
+        {entity.fragments: entity.score for entity in ner(text).entities if entity.end <= len(first)}
+        for text in (TWO_SENTENCES, first)
+    )
+    assert alone
+    assert (among != pytest.approx(alone, abs=1e-6)) == matters
+
+
+def test_one_long_sentence_does_not_fill_up_many_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = toy_model(positions=128, encoder={"context": 64}, data=LINES)
+    batches: list[WordArrays] = []
+    ner = Recognizer(model)
+    ner._most_words = 500
+    find = ner._runtime.find
+
+    def watched(arrays: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
+        batches.extend(kept := list(arrays))
+        return find(iter(kept))
+
+    monkeypatch.setattr(ner._runtime, "find", watched)
+    texts = ["a " * 50, "\n".join("bcdefghijk" * 6), "\n".join("mnopqrstuvw" * 5)]
+    documents = list(ner.pipe(texts))
+    assert [document.text for document in documents] == texts
+    assert len(batches) > 1
+    assert max(batch.word_mask.size for batch in batches) <= 64 * 50
+    assert sum(len(batch.lengths) for batch in batches) == 1 + 60 + 55

@@ -15,7 +15,7 @@ from disconer.errors import DisconerWarning
 from disconer.model.arrays import WordArrays, word_arrays
 from disconer.model.examples import Windower, cheapest_batches
 from disconer.model.found import Found
-from disconer.model.runtime import AnyModel, Device, Precision, batch_size
+from disconer.model.runtime import AnyModel, Device, Precision, batch_size, most_words
 from disconer.model.scores import ScoreScale
 from disconer.model.windows import Window
 from disconer.models import find_model, load
@@ -37,14 +37,15 @@ PARSER_ADVICE = "Entities are found without them, less well; another parser may 
 class Prepared:
     """Documents that are looked at together, ready for the network.
 
-    owners: of each window, the document that it is of, by position.
-    plan: the windows of each batch, by position.
+    owners: of each passage, the document that it is of, by position.
+    passages: windows that are read together.
+    plan: the passages of each batch, by position.
     found: what was found in each batch so far.
     """
 
     documents: list[Document]
     owners: list[int]
-    windows: list[Window]
+    passages: list[list[Window]]
     plan: list[list[int]]
     batches: list[WordArrays]
     found: list[list[list[Found]]] = field(default_factory=list)
@@ -82,8 +83,9 @@ class Recognizer:
         self.parsing = Account()  # of all sentences that it saw, if it looks at their heads
         self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
         self._runtime = model.runtime(device, precision)
-        self._windower = Windower(model.config.data, model.reader, model.max_pieces)
+        self._windower = Windower(model.config, model.reader, model.max_pieces)
         self._batch_size = batch_size(model, self._runtime)
+        self._most_words = most_words(model, self._runtime)
 
     @classmethod
     def from_pretrained(
@@ -155,29 +157,30 @@ class Recognizer:
         """Everything up to the network."""
         segmented = self._with_heads([self._windower.segment(document) for document in documents])
         owners: list[int] = []
-        windows: list[Window] = []
+        passages: list[list[Window]] = []
         for number, document in enumerate(segmented):
-            for own in self._windower.windows(document):
-                owners += [number] * len(own)
-                windows += own
-        sizes = [max(len(window), len(window.pieces.ids)) for window in windows]
-        plan = cheapest_batches(sizes, self._batch_size, self._runtime.batch_overhead)
+            own = self._windower.passages(document)
+            owners += [number] * len(own)
+            passages += own
+        sizes = [sum(max(len(window), len(window.pieces.ids)) for window in passage) for passage in passages]
+        together = cheapest_batches(sizes, self._batch_size, self._runtime.batch_overhead)
+        plan = [part for batch in together for part in _with_few_words(batch, passages, self._most_words)]
         batches = [
             word_arrays(
-                [windows[position] for position in batch], self.model.reader, multiple=self._runtime.size_multiple
+                [passages[position] for position in batch], self.model.reader, multiple=self._runtime.size_multiple
             )
             for batch in plan
         ]
-        return Prepared(segmented, owners, windows, plan, batches)
+        return Prepared(segmented, owners, passages, plan, batches)
 
     def _documents(self, chunk: Prepared) -> Iterator[Document]:
         """The documents of a complete chunk with their entities."""
         entities: list[list[Entity]] = [[] for _ in chunk.documents]
         for positions, batch in zip(chunk.plan, chunk.found, strict=True):
-            for position, in_window in zip(positions, batch, strict=True):
-                window = chunk.windows[position]
+            places = [(chunk.owners[position], window) for position in positions for window in chunk.passages[position]]
+            for (owner, window), in_window in zip(places, batch, strict=True):
                 owned = [found for found in in_window if window.owns(found.ranges[0][0])]
-                entities[chunk.owners[position]] += [_entity(found, window, self.model.scale) for found in owned]
+                entities[owner] += [_entity(found, window, self.model.scale) for found in owned]
         for document, own in zip(chunk.documents, entities, strict=True):
             numbered = [
                 Entity(entity.label, entity.fragments, f"T{number}", entity.score)
@@ -220,6 +223,23 @@ def _chunks(documents: Iterable[Document], most: int) -> Iterator[list[Document]
             chunk, n_characters = [], 0
     if chunk:
         yield chunk
+
+
+def _with_few_words(batch: list[int], passages: list[list[Window]], most: int) -> Iterator[list[int]]:
+    """A batch in parts whose windows, each filled up to the longest, have at most so many words together.
+
+    Passages are of like size, but the windows in them need not be: one long sentence would fill up hundreds of short.
+    """
+    part: list[int] = []
+    n_windows = longest = 0
+    for position in batch:
+        n_windows += len(passages[position])
+        longest = max(longest, *map(len, passages[position]))
+        if part and n_windows * longest > most:
+            yield part
+            part, n_windows, longest = [], len(passages[position]), max(map(len, passages[position]))
+        part.append(position)
+    yield part
 
 
 def _entity(found: Found, window: Window, scale: ScoreScale) -> Entity:

@@ -2,24 +2,27 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from disconer import Document
+from disconer import Document, Sentence, Token
 from disconer.model.arrays import word_arrays
 from disconer.model.batch import WordBatch, _sent_at_once
 from disconer.model.build import build_network
 from disconer.model.examples import Windower
 from disconer.model.model import Model
 from disconer.model.pieces import PieceTokenizer
+from disconer.model.reader import Pieces
 from disconer.model.resolve import without_pooler
 from disconer.model.windows import Window
 from model.families import ENCODERS, TOKENIZERS, byte_level, tiny_encoder, unigram
 from model.toy import SPECIAL, letter_model, lively, toy_config, toy_model, toy_tokenizer, word_batch, words_of
 
 PAD, _, CLS, SEP = range(len(SPECIAL))
+POOLINGS = ["first", "mean", "max"]
 TEXTS = [
     "pain and stiffness in my knees",
     "a",
@@ -30,7 +33,7 @@ TEXTS = [
 
 
 def windows_of(texts: list[str], model: Model) -> list[Window]:
-    windower = Windower(model.config.data, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_pieces)
     documents = [windower.segment(Document(str(number), text)) for number, text in enumerate(texts)]
     return [window for document in documents for own in windower.windows(document) for window in own]
 
@@ -41,13 +44,58 @@ def test_what_a_batch_holds() -> None:
     a, b, c, d = (toy_tokenizer().convert_tokens_to_ids(piece) for piece in ("a", "b", "##c", "d"))
     assert batch.piece_ids.tolist() == [[CLS, a, b, c, SEP], [CLS, d, SEP, PAD, PAD]]
     assert batch.piece_mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
-    assert batch.first_piece.tolist() == [[1, 2], [1, 0]]
+    assert batch.first_piece.tolist() == [[1, 2], [6, 0]]
     assert batch.piece_places.tolist() == [1, 2, 3, 6]
     assert batch.word_places.tolist() == [0, 1, 1, 2]
     assert batch.word_mask.tolist() == [[True, True], [True, False]]
     assert batch.own_mask.tolist() == [[True, True], [True, False]]
     assert batch.parsed.tolist() == [False, False]
     assert batch.lengths == [2, 1]
+
+
+def test_windows_of_a_passage_share_a_row() -> None:
+    model = toy_model()
+    a_bc, d, e = windows_of(["a bc", "d", "e"], model)
+    batch = WordBatch.from_arrays(word_arrays([[a_bc, d], [e]], model.reader))
+    a, b, c, dd, ee = (toy_tokenizer().convert_tokens_to_ids(piece) for piece in ("a", "b", "##c", "d", "e"))
+    assert batch.piece_ids.tolist() == [[CLS, a, b, c, dd, SEP], [CLS, ee, SEP, PAD, PAD, PAD]]
+    assert batch.piece_mask.tolist() == [[1] * 6, [1, 1, 1, 0, 0, 0]]
+    assert batch.first_piece.tolist() == [[1, 2], [4, 0], [7, 0]]
+    assert batch.piece_places.tolist() == [1, 2, 3, 4, 7]
+    assert batch.word_places.tolist() == [0, 1, 1, 2, 4]
+    assert batch.lengths == [2, 1, 1]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    cuts=st.lists(st.booleans(), min_size=len(TEXTS) - 1, max_size=len(TEXTS) - 1), pooling=st.sampled_from(POOLINGS)
+)
+def test_windows_in_a_passage_are_read_as_one_text(cuts: tuple[bool, ...], pooling: str) -> None:
+    """The vectors of a passage's words are those of one window that has all of their pieces."""
+    model = toy_model(encoder={"lstm": None, "pooling": pooling}, positions=128)
+    passages: list[list[Window]] = [[]]
+    for window, cut in zip(windows_of(TEXTS, model), [False, *cuts], strict=True):
+        passages = [*passages, [window]] if cut else [*passages[:-1], [*passages[-1], window]]
+    with torch.inference_mode():
+        words = model.network.words(WordBatch.from_arrays(word_arrays(passages, model.reader)))
+        found = iter(words)
+        for passage in passages:
+            joined = _joined(passage)
+            (expected,) = model.network.words(word_batch([joined], model.reader))
+            own = torch.cat([next(found)[: len(window)] for window in passage])
+            torch.testing.assert_close(own, expected[: len(joined)], rtol=1e-4, atol=1e-5)
+
+
+def _joined(passage: list[Window]) -> Window:
+    """One window with the words and pieces of several."""
+    origins = np.cumsum([0, *(len(window.pieces.ids) for window in passage)])
+    tokens = tuple(Token(2 * n, 2 * n + 1) for n in range(sum(map(len, passage))))
+    pieces = Pieces(
+        np.concatenate([window.pieces.ids for window in passage]),
+        np.concatenate([window.pieces.first + origin for window, origin in zip(passage, origins, strict=False)]),
+        np.concatenate([window.pieces.end + origin for window, origin in zip(passage, origins, strict=False)]),
+    )
+    return Window(Sentence(0, 2 * len(tokens), tokens), 0, len(tokens), (0, len(tokens)), pieces)
 
 
 def test_a_word_without_pieces_takes_what_opens_the_row() -> None:
@@ -71,11 +119,12 @@ def test_a_sentence_without_any_piece() -> None:
 def test_sizes_are_multiples_and_nothing_else_changes(several: int) -> None:
     model = toy_model(encoder={"lstm": {"size": 8}})
     windows = windows_of(TEXTS, model)
-    arrays = word_arrays(windows, model.reader, multiple=several)
+    alone = [[window] for window in windows]
+    arrays = word_arrays(alone, model.reader, multiple=several)
     assert arrays.word_mask.shape[1] % several == arrays.piece_ids.shape[1] % several == 0
     assert arrays.lengths.tolist() == [len(window) for window in windows]
     plain, padded = (
-        model.network.words(WordBatch.from_arrays(made)) for made in (word_arrays(windows, model.reader), arrays)
+        model.network.words(WordBatch.from_arrays(made)) for made in (word_arrays(alone, model.reader), arrays)
     )
     for row, length in enumerate(arrays.lengths):
         torch.testing.assert_close(padded[row, :length], plain[row, :length])
@@ -83,7 +132,7 @@ def test_sizes_are_multiples_and_nothing_else_changes(several: int) -> None:
 
 def test_what_goes_to_a_device_at_once_is_what_was_there() -> None:
     model = toy_model()
-    arrays = word_arrays(windows_of(TEXTS, model), model.reader)
+    arrays = word_arrays([windows_of(TEXTS, model)[:2], windows_of(TEXTS, model)[2:]], model.reader)
     whole = [getattr(arrays, field.name) for field in fields(arrays)]
     for array, tensor in zip(whole, _sent_at_once(whole, torch.device("cpu")), strict=True):
         assert tensor.dtype == (torch.bool if array.dtype == bool else torch.int64)
@@ -97,7 +146,7 @@ def test_the_words_that_a_window_owns() -> None:
     assert batch.own_mask[0].tolist() == [True] * 9 + [False]
 
 
-@pytest.mark.parametrize("pooling", ["first", "mean", "max"])
+@pytest.mark.parametrize("pooling", POOLINGS)
 def test_pooling(pooling: str) -> None:
     model = toy_model(encoder={"pooling": pooling, "lstm": None})
     windows = windows_of(["pain \u200d of", "no"], model)

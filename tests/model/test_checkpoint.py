@@ -208,7 +208,7 @@ def test_parts_of_the_configuration_that_are_not_ours(folder: Path, part: str, v
 
 def test_another_version(folder: Path) -> None:
     describe(folder, format=FORMAT_VERSION + 1, disconer="9.0")
-    with pytest.raises(DisconerError, match=r"written by another version.*format 2 of disconer 9\.0.*Install"):
+    with pytest.raises(DisconerError, match=r"written by another version.*format 3 of disconer 9\.0.*Install"):
         load_model(folder)
 
 

@@ -40,7 +40,7 @@ def model_on(folder: str, **knobs: object) -> Model:
 
 
 def windows_of(model: Model, document: Document) -> list[Window]:
-    windower = Windower(model.config.data, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_pieces)
     return [window for own in windower.windows(windower.segment(document)) for window in own]
 
 
@@ -48,7 +48,7 @@ def test_the_pieces_of_a_word_spell_it(folder: str) -> None:
     reader = model_on(folder).reader
     tokenizer = reader.tokenizer
     document = Document("d", TEXT)
-    sentences = Windower(toy_config().data, reader, None).segment(document).sentences
+    sentences = Windower(toy_config(), reader, None).segment(document).sentences
     unknown = tokenizer.unk_token_id
     for sentence, pieces in zip(sentences, reader(TEXT, sentences), strict=True):
         for (start, end), first, last in zip(sentence.tokens, pieces.first, pieces.end, strict=True):
@@ -82,7 +82,7 @@ def test_windows_fill_the_positions_and_no_more(folder: str) -> None:
 def test_a_step_of_training(lstm: object, folder: str) -> None:
     model = model_on(folder, lstm=lstm)
     entities = (Entity("ADR", ((0, 4),)), Entity("Drug", ((15, 20), (21, 26))))
-    (sentence, *_), _ = align(Windower(model.config.data, model.reader, None).segment(Document("d", TEXT, entities)))
+    (sentence, *_), _ = align(Windower(model.config, model.reader, None).segment(Document("d", TEXT, entities)))
     window, *_ = windows_of(model, Document("d", TEXT, entities))
     head = model.network.head
     batch = word_batch([window], model.reader)

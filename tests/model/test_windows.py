@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from disconer import Sentence
 from disconer.model.pieces import Pieces
-from disconer.model.windows import Window, windows
+from disconer.model.windows import Window, passages, windows
 from disconer.text.align import TokenEntity
 from disconer.types import Entity
 
@@ -90,6 +90,24 @@ def test_a_hundred_thousand_words() -> None:
     found = cut([1] * 10**5, max_pieces=510, max_words=512)
     assert found[-1].end == 10**5
     assert len(found) < 10**5 / 300
+
+
+@given(sizes=st.lists(st.integers(0, 30), max_size=40), most=st.integers(0, 60))
+def test_passages_take_all_windows_in_their_order(sizes: list[int], most: int) -> None:
+    cut = passages(sizes, most)
+    assert [number for passage in cut for number in passage] == list(range(len(sizes)))
+    for passage in cut:
+        assert len(passage) == 1 or sum(sizes[number] for number in passage) <= most
+
+
+def test_passages_are_few_and_of_like_size() -> None:
+    assert passages([10] * 10, 40) == [range(4), range(4, 8), range(8, 10)]
+    assert passages([10] * 10, 60) == [range(5), range(5, 10)]
+    assert passages([10, 70, 10], 40) == [range(1), range(1, 2), range(2, 3)]
+
+
+def test_without_context_each_window_is_a_passage() -> None:
+    assert passages([3, 0, 5], 0) == [range(1), range(1, 2), range(2, 3)]
 
 
 def test_heads_that_lie_outside_are_roots() -> None:

@@ -53,7 +53,7 @@ def toy_bert(*, size: int = 32, layers: int = 2, positions: int = 64) -> BertMod
 
 
 def word_batch(windows: Sequence[Window], reader: Reader) -> WordBatch:
-    return WordBatch.from_arrays(word_arrays(windows, reader))
+    return WordBatch.from_arrays(word_arrays([[window] for window in windows], reader))
 
 
 def toy_config(**sections: Any) -> Config:

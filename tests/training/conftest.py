@@ -35,5 +35,6 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A small run from beginning to end, not to be changed."""
     folder = tmp_path_factory.mktemp("unbroken")
     documents = complaints(16)
-    config = prepare(folder, documents, documents, epochs=2, batch_tokens=8, encoder_rate=2e-3, head_rate=1e-2)
+    rates = {"encoder_rate": 2e-3, "head_rate": 1e-2, "adversarial": 0.0}
+    config = prepare(folder, documents, documents, epochs=2, batch_tokens=8, **rates)
     return Run(config, folder / "run", train(config, folder / "run"))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from disconer import Document, Entity, Sentence
-from disconer.config import DataConfig
+from disconer.config import Config, DataConfig
 from disconer.model.examples import Windower
 from disconer.model.pieces import PieceTokenizer
 from disconer.text import segment
@@ -11,7 +11,7 @@ from model.toy import toy_tokenizer
 
 
 def account(document: Document, max_width: int | None, max_pieces: int = 64) -> Learnable:
-    windower = Windower(DataConfig(train="t", dev="d"), PieceTokenizer(toy_tokenizer()), max_pieces)
+    windower = Windower(Config(data=DataConfig(train="t", dev="d")), PieceTokenizer(toy_tokenizer()), max_pieces)
     found = Learnable(max_width)
     make_examples([segment(document)], windower, found)
     return found

@@ -2,26 +2,51 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from disconer import Sentence
 from disconer.config import TrainingConfig
+from disconer.model.reader import Pieces
+from disconer.model.windows import Window
+from disconer.training.examples import Example
 from disconer.training.plan import Plan
 
 LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=60)
+MOST = 64  # words of a batch
+CONTEXT = 50
 
 
-def plans(lengths: list[int], n_processes: int, **settings: int) -> list[Plan]:
-    config = TrainingConfig(batch_tokens=64, epochs=2, patience=2, **settings)
-    return [Plan(lengths, config, process=process, n_processes=n_processes) for process in range(n_processes)]
+def examples_of(lengths: list[int], *, a_document: int = 1) -> list[Example]:
+    """So many words each, of one piece; so many examples a document."""
+    found = []
+    for number, n_words in enumerate(lengths):
+        tokens = tuple((2 * n, 2 * n + 1) for n in range(n_words))
+        pieces = Pieces(np.arange(n_words), np.arange(n_words), np.arange(1, n_words + 1))
+        window = Window(Sentence(0, 2 * n_words, tokens), 0, n_words, (0, n_words), pieces)
+        found.append(Example(window, [], number // a_document))
+    return found
 
 
-@given(LENGTHS, st.integers(1, 4), st.integers(1, 3))
+def plans(
+    lengths: list[int], n_processes: int, *, a_document: int = 1, context: int = 0, **settings: int
+) -> list[Plan]:
+    config = TrainingConfig(batch_tokens=MOST, epochs=2, patience=2, **settings)
+    examples = examples_of(lengths, a_document=a_document)
+    return [
+        Plan(examples, config, context=context, process=process, n_processes=n_processes)
+        for process in range(n_processes)
+    ]
+
+
+@given(LENGTHS, st.integers(1, 4), st.integers(1, 3), st.integers(1, 9), st.sampled_from([0, CONTEXT]))
 def test_every_example_counts_once_whatever_the_processes(
-    lengths: list[int], n_processes: int, accumulate: int
+    lengths: list[int], n_processes: int, accumulate: int, a_document: int, context: int
 ) -> None:
-    shares = [plan.steps(1) for plan in plans(lengths, n_processes, accumulate=accumulate)]
+    found = plans(lengths, n_processes, a_document=a_document, context=context, accumulate=accumulate)
+    shares = [plan.steps(1) for plan in found]
     assert len({len(steps) for steps in shares}) == 1  # processes keep step
     batches = [batch for steps in shares for step in steps for batch in step]
     counted = Counter(example for batch in batches if batch.weight for example in batch.examples)
@@ -35,20 +60,40 @@ def test_every_example_counts_once_whatever_the_processes(
 
 @given(LENGTHS, st.integers(1, 3))
 def test_two_processes_take_what_one_accumulates(lengths: list[int], accumulate: int) -> None:
-    (alone,) = plans(lengths, 1, accumulate=2 * accumulate)
-    pair = plans(lengths, 2, accumulate=accumulate)
+    (alone,) = plans(lengths, 1, a_document=4, context=CONTEXT, accumulate=2 * accumulate)
+    pair = plans(lengths, 2, a_document=4, context=CONTEXT, accumulate=accumulate)
     for step, *shares in zip(alone.steps(1), *(plan.steps(1) for plan in pair), strict=True):
         taken = {(tuple(batch.examples), batch.seed) for share in shares for batch in share}
         assert taken == {(tuple(batch.examples), batch.seed) for batch in step}
 
 
-@given(LENGTHS)
-def test_batches_keep_to_the_budget_and_steps_are_counted(lengths: list[int]) -> None:
-    (plan,) = plans(lengths, 1)
+@given(LENGTHS, st.sampled_from([0, CONTEXT]))
+def test_batches_keep_to_the_budget_and_steps_are_counted(lengths: list[int], context: int) -> None:
+    (plan,) = plans(lengths, 1, a_document=5, context=context)
     for step in plan.steps(2):
         for batch in step:
-            assert len(batch.examples) == 1 or max(lengths[e] for e in batch.examples) * len(batch.examples) <= 64
+            sizes = [sum(lengths[example] for example in passage) for passage in batch.passages]
+            assert len(sizes) == 1 or max(sizes) * len(sizes) <= MOST
     assert plan.count_steps() == len(plan.steps(1)) + len(plan.steps(2))
+
+
+@given(LENGTHS, st.integers(1, 9))
+def test_a_passage_is_a_stretch_of_one_document(lengths: list[int], a_document: int) -> None:
+    (plan,) = plans(lengths, 1, a_document=a_document, context=CONTEXT)
+    for batch in (batch for step in plan.steps(1) for batch in step):
+        for passage in batch.passages:
+            assert passage == list(range(passage[0], passage[-1] + 1))
+            assert passage[0] // a_document == passage[-1] // a_document
+            assert len(passage) == 1 or sum(lengths[example] for example in passage) <= CONTEXT
+
+
+def test_a_document_is_cut_in_another_way_in_each_epoch() -> None:
+    (plan,) = plans([5] * 40, 1, a_document=10, context=CONTEXT)
+    cuts = [
+        sorted(tuple(passage) for step in plan.steps(epoch) for batch in step for passage in batch.passages)
+        for epoch in (1, 2)
+    ]
+    assert cuts[0] != cuts[1]
 
 
 def test_epochs_and_seeds_differ_and_repeat() -> None:

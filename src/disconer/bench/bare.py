@@ -53,4 +53,5 @@ class BareEncoder:
 def sorted_batches(windows: Sequence[Window], reader: Reader, size: int = BATCH) -> list[WordArrays]:
     """Batches of so many windows, those of like length together."""
     ordered = sorted(windows, key=lambda window: len(window.pieces.ids))
-    return [word_arrays(ordered[first : first + size], reader) for first in range(0, len(ordered), size)]
+    alone = [[window] for window in ordered]
+    return [word_arrays(alone[first : first + size], reader) for first in range(0, len(alone), size)]

@@ -113,8 +113,8 @@ def measure_latency(
     sentences = sample.single_sentences(SINGLE_SENTENCES)
     batches = []
     for document in sentences:
-        windows = [window for found in windower.windows(windower.segment(document)) for window in found]
-        batches.append(encoder.load([word_arrays(windows, recognizer.model.reader)]))
+        passages = windower.passages(windower.segment(document))
+        batches.append(encoder.load([word_arrays(passages, recognizer.model.reader)]))
     predictions: list[Job] = [partial(recognizer, document.text) for document in sentences]
     if sample.given:
         predictions = [partial(_annotate_one, recognizer, document) for document in sentences]

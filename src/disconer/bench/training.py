@@ -74,7 +74,8 @@ def measure_training(
     steps = loop.plan.steps(EPOCH)
     batches = [
         WordBatch.from_arrays(
-            word_arrays([examples[number].window for number in batch.examples], model.reader), accelerator.device
+            word_arrays([[examples[number].window for number in passage] for passage in batch.passages], model.reader),
+            accelerator.device,
         )
         for step in steps
         for batch in step

@@ -103,6 +103,11 @@ class EncoderConfig(Section):
     max_pieces: Annotated[int, Field(ge=16)] | None = Field(
         default=None, description="Pieces a window; longer sentences take several. null: the encoder's own limit."
     )
+    context: Annotated[int, Field(ge=0)] = Field(
+        default=256,
+        description="Pieces of neighbouring sentences read together, each as the others' context; 0: each by itself.",
+        json_schema_extra=_only("transformer"),
+    )
     frozen: bool = Field(default=False, description="Keep the encoder as it is and train only what stands on it.")
     lstm: LstmConfig | None = Field(
         default=LstmConfig(), description="A bidirectional LSTM over the word vectors; null: none."
@@ -214,13 +219,17 @@ class TrainingConfig(Section):
     patience: Count = Field(default=15, description="Stop after so many epochs without a better F1 on dev.")
     batch_tokens: Count = Field(default=1024, description="Words a batch, padding counted.")
     accumulate: Count = Field(default=1, description="Batches a step of the optimizer.")
-    encoder_rate: Rate = Field(default=5e-5, description="Highest learning rate of the encoder.")
+    encoder_rate: Rate = Field(default=1e-4, description="Highest learning rate of the encoder.")
     head_rate: Rate = Field(default=1e-3, description="Highest learning rate of everything else.")
     weight_decay: Weight = Field(default=0.01, description="Pull of the weights towards zero.")
     warmup: Share = Field(default=0.1, description="Share of all steps over which the rates rise to their highest.")
     schedule: Literal["linear", "cosine", "constant"] = Field(
         default="linear",
         description="How the rates fall after that: linear or cosine (to zero), or constant (not at all).",
+    )
+    adversarial: Weight = Field(
+        default=1.0,
+        description="How far piece vectors are pushed, to learn each batch a second time made harder; 0: just once.",
     )
     clip: Rate = Field(default=5.0, description="Longest gradient (its norm); longer ones are cut to it.")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(

@@ -18,13 +18,15 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class WordArrays:
-    """What the word encoder reads. B windows, N words, P pieces, M pieces that belong to words.
+    """What the word encoder reads. B windows, N words, R rows of P pieces, M pieces that belong to words.
 
-    piece_ids:  Shape: (B, P), or (B, P, C) where a piece is a row of numbers
-    piece_mask:  Shape: (B, P)
-    first_piece: of each word, the place of its first piece in the row.  Shape: (B, N)
+    A row has the pieces of one window, or of several that follow one another, so that each is read in its context.
+
+    piece_ids:  Shape: (R, P), or (R, P, C) where a piece is a row of numbers
+    piece_mask:  Shape: (R, P)
+    first_piece: of each word, the place of its first piece in the flattened (R, P).  Shape: (B, N)
     piece_places, word_places: pieces and the words that they belong to, as places in the flattened
-        (B, P) and (B, N).  Shape: (M,)
+        (R, P) and (B, N).  Shape: (M,)
     word_mask:  Shape: (B, N)
     own_mask: the words whose spans are learnt from this window.  Shape: (B, N)
     heads: -1 for a root.  Shape: (B, N)
@@ -44,34 +46,41 @@ class WordArrays:
     lengths: Ints
 
 
-def word_arrays(windows: Sequence[Window], reader: Reader, *, multiple: int = 1) -> WordArrays:
+def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multiple: int = 1) -> WordArrays:
     """Pad windows to one size, a multiple of some number: a GPU plans its work anew for every size that it meets.
+
+    passages: windows whose pieces share a row.
 
     A batch may be a hundred short windows, so all of them are laid out at once: the true places of a mask, row by
     row, are in the order of the windows' values one after another.
     """
     before, around = len(reader.prefix), len(reader.prefix) + len(reader.suffix)
+    windows = [window for passage in passages for window in passage]
+    row = np.repeat(np.arange(len(passages)), [len(passage) for passage in passages])  # of each window
     lengths = np.array([len(window) for window in windows])
-    n_pieces = np.array([len(window.pieces.ids) for window in windows])
+    sizes = np.array([len(window.pieces.ids) for window in windows])
+    n_pieces = np.bincount(row, sizes).astype(np.int64)  # of each row
+    passed = np.cumsum(sizes) - sizes  # of each window, the pieces of all windows before it
+    origin = before + passed - (np.cumsum(n_pieces) - n_pieces)[row]  # of each window, where in its row it starts
     word = np.arange(_round_up(lengths.max(), multiple))
     piece = np.arange(_round_up(max(1, n_pieces.max() + around), multiple))
     word_mask = word < lengths[:, None]  # (B, N)
-    piece_mask = piece < n_pieces[:, None] + around  # (B, P)
-    inner = (piece >= before) & (piece < n_pieces[:, None] + before)  # (B, P): pieces of the windows themselves
+    piece_mask = piece < n_pieces[:, None] + around  # (R, P)
+    inner = (piece >= before) & (piece < n_pieces[:, None] + before)  # (R, P): pieces of the windows themselves
     ids = np.concatenate([window.pieces.ids for window in windows])  # (M,) or (M, C)
     piece_ids = np.full((*piece_mask.shape, *ids.shape[1:]), reader.padding)
     piece_ids[:, :before] = reader.prefix
     piece_ids[inner] = ids
-    piece_ids[piece_mask & ~inner & (piece >= before)] = np.concatenate([reader.suffix] * len(windows))
+    piece_ids[piece_mask & ~inner & (piece >= before)] = np.concatenate([reader.suffix] * len(passages))
 
     first = np.concatenate([window.pieces.first for window in windows])  # of each word, as its window counts pieces
     counts = np.concatenate([window.pieces.end for window in windows]) - first
+    opening = np.repeat(row * len(piece), lengths)  # of each word, the place that opens its row
+    start = opening + np.repeat(origin, lengths) + first  # of each word, the place of its first piece
     first_piece = np.zeros(word_mask.shape, dtype=np.int64)
     # A word without pieces takes what opens the row, a special piece as a rule: a neighbour's would make it its double.
-    first_piece[word_mask] = np.where(counts, first + before, 0)
-    row = np.repeat(np.arange(len(windows)), lengths)  # of each word
-    start = row * len(piece) + before + first  # of each word, the place of its first piece
-    passed = np.cumsum(counts) - counts  # of each word, the pieces of all words before it
+    first_piece[word_mask] = np.where(counts, start, opening)
+    earlier = np.cumsum(counts) - counts  # of each word, the pieces of all words before it
 
     own = np.array([window.own for window in windows]) - np.array([[window.start] for window in windows])  # (B, 2)
     heads, parsed = _heads(windows, word_mask)
@@ -79,7 +88,7 @@ def word_arrays(windows: Sequence[Window], reader: Reader, *, multiple: int = 1)
         piece_ids=piece_ids,
         piece_mask=piece_mask.astype(np.int64),
         first_piece=first_piece,
-        piece_places=np.repeat(start - passed, counts) + np.arange(counts.sum()),
+        piece_places=np.repeat(start - earlier, counts) + np.arange(counts.sum()),
         word_places=np.repeat(np.flatnonzero(word_mask), counts),
         word_mask=word_mask,
         own_mask=(word >= own[:, :1]) & (word < own[:, 1:]),

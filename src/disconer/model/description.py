@@ -20,7 +20,7 @@ from disconer.model.release_card import release_card
 from disconer.model.scores import UNSCALED, ScoreScale
 from disconer.models import CONFIG, WEIGHTS
 
-FORMAT_VERSION = 1  # of the folder's layout; raised when older code could not read it
+FORMAT_VERSION = 2  # of the folder's layout; raised when older code could not read it
 # What config.json holds.
 PARTS = {"disconer": str, "labels": list, "figures": dict, "scores": dict, "config": dict, "encoder": dict}
 

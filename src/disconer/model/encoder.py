@@ -25,6 +25,11 @@ class WordEncoder(nn.Module, ABC):
         """How many pieces it takes at once, special ones included; None for no limit."""
         return None
 
+    @property
+    def vectors(self) -> nn.Parameter | None:
+        """The table of vectors that it starts from, one a piece; None if it has none."""
+        return None
+
     @abstractmethod
     def forward(self, batch: WordBatch) -> Tensor:
         """Shape: (B, N, size)"""

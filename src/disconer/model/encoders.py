@@ -53,6 +53,11 @@ class TransformerWords(WordEncoder):
     def max_pieces(self) -> int:
         return max_pieces(self.transformer)
 
+    @property
+    def vectors(self) -> nn.Parameter | None:
+        table: nn.Parameter = self.transformer.get_input_embeddings().weight  # type: ignore[operator]
+        return table
+
     def pretrained_parameters(self) -> list[nn.Parameter]:
         return list(self.transformer.parameters())
 
@@ -66,13 +71,14 @@ class TransformerWords(WordEncoder):
         return self._pool(self._pieces(batch), batch)
 
     def _pieces(self, batch: WordBatch) -> Tensor:
+        """Shape: (R, P, d_h)"""
         output = self.transformer(
             input_ids=batch.piece_ids,
             attention_mask=batch.piece_mask,
             output_hidden_states=self.layers != "last",
         )
         if self.layers == "last":
-            vectors: Tensor = output.last_hidden_state  # (B, P, d_h)
+            vectors: Tensor = output.last_hidden_state
         elif isinstance(self.layers, int):
             vectors = torch.stack(output.hidden_states[-self.layers :]).mean(0)
         else:
@@ -81,18 +87,17 @@ class TransformerWords(WordEncoder):
         return vectors
 
     def _pool(self, pieces: Tensor, batch: WordBatch) -> Tensor:
-        n_rows, n_words = batch.first_piece.shape
-        index = batch.first_piece.unsqueeze(-1).expand(-1, -1, pieces.shape[-1])
-        first = pieces.gather(1, index)  # (B, N, d_h)
+        values = pieces.flatten(0, 1)  # (R * P, d_h)
+        first = values[batch.first_piece]  # (B, N, d_h)
         if self.pooling == "first":
             return first
         # A word without pieces keeps the vector that `first` gave it.
-        words = first.reshape(n_rows * n_words, -1)
-        values = pieces.reshape(-1, pieces.shape[-1])[batch.piece_places]  # (M, d_h)
+        words = first.flatten(0, 1)
+        values = values[batch.piece_places]  # (M, d_h)
         reduce = "mean" if self.pooling == "mean" else "amax"
         owners = batch.word_places.unsqueeze(-1).expand_as(values)  # (M, d_h)
         pooled = words.scatter_reduce(0, owners, values, reduce, include_self=False)
-        return pooled.view(n_rows, n_words, -1)
+        return pooled.view_as(first)
 
 
 def _n_layers(transformer: nn.Module) -> int:

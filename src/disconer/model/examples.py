@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from disconer.config import DataConfig
+from disconer.config import Config
 from disconer.model.reader import Reader
-from disconer.model.windows import NO_LIMIT, Window, windows
+from disconer.model.windows import NO_LIMIT, Window, passages, windows
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.types import Document
 
@@ -18,14 +18,20 @@ POOL = 50  # batches' worth of windows that are sorted by length together, so th
 
 
 class Windower:
-    """Cuts documents into windows, as a model was configured to."""
+    """Cuts documents into windows, as a model was configured to.
 
-    def __init__(self, config: DataConfig, reader: Reader, max_pieces: int | None) -> None:
+    context: pieces of a passage; 0 where each window is read by itself.
+    """
+
+    def __init__(self, config: Config, reader: Reader, max_pieces: int | None) -> None:
+        data = config.data
         self._segment: Callable[[Document], Document] = partial(
-            segment, splitter=SPLITTERS[config.splitter], tokenizer=TOKENIZERS[config.tokenizer]
+            segment, splitter=SPLITTERS[data.splitter], tokenizer=TOKENIZERS[data.tokenizer]
         )
         self._reader = reader
         self._max_pieces = (max_pieces or NO_LIMIT) - len(reader.prefix) - len(reader.suffix)
+        wanted = config.encoder.context if config.encoder.kind == "transformer" else 0  # others read word by word
+        self.context = min(wanted, self._max_pieces)
 
     def segment(self, document: Document) -> Document:
         return self._segment(document)
@@ -37,6 +43,12 @@ class Windower:
         return [
             windows(sentence, own, max_pieces=self._max_pieces) for sentence, own in zip(sentences, pieces, strict=True)
         ]
+
+    def passages(self, document: Document) -> list[list[Window]]:
+        """All windows of a segmented document, those together that are read together."""
+        found = [window for own in self.windows(document) for window in own]
+        sizes = [len(window.pieces.ids) for window in found]
+        return [[found[number] for number in passage] for passage in passages(sizes, self.context)]
 
 
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:

@@ -70,4 +70,9 @@ class AnyModel(Protocol):
 
 def batch_size(model: AnyModel, runtime: Runtime) -> int:
     """Words or pieces of a batch: as many as the runtime likes, but not too many spans."""
-    return min(runtime.batch_pieces, runtime.batch_spans // (model.config.head.max_width or MAX_WORDS))
+    return min(runtime.batch_pieces, most_words(model, runtime))
+
+
+def most_words(model: AnyModel, runtime: Runtime) -> int:
+    """Words of all windows of a batch, padding counted, that have no more spans than the runtime likes."""
+    return runtime.batch_spans // (model.config.head.max_width or MAX_WORDS)

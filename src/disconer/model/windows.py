@@ -1,8 +1,11 @@
-"""Windows: what the network reads at once. A sentence is one window, unless it is too long for the encoder."""
+"""Windows: the words whose entities are found together. A sentence is one, unless it is too long for the encoder.
+
+Passages: the windows that the encoder reads together, so that each is read in its context.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +71,22 @@ def windows(sentence: Sentence, pieces: Pieces, *, max_pieces: int, max_words: i
         right = n_words if number + 1 == len(stretches) else (stretches[number + 1][0] + end) // 2
         found.append(Window(sentence, start, end, (left, right), _cut(pieces, start, end, max_pieces)))
     return found
+
+
+def passages(sizes: Sequence[int], most: int) -> list[range]:
+    """Cut a document's windows into passages of at most so many pieces, as few as can be and of like size.
+
+    sizes: pieces of each window. One that has more than `most` is a passage by itself.
+    """
+    wanted = sum(sizes) / max(1, -(-sum(sizes) // max(1, most)))
+    cut: list[range] = []
+    first = filled = 0
+    for number, size in enumerate(sizes):
+        if number > first and (filled >= wanted or filled + size > most):
+            cut.append(range(first, number))
+            first, filled = number, 0
+        filled += size
+    return [*cut, range(first, len(sizes))] if sizes else cut
 
 
 def _stretches(pieces: Pieces, n_words: int, max_pieces: int, max_words: int) -> Iterator[tuple[int, int]]:

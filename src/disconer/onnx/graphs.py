@@ -20,8 +20,8 @@ Axes = dict[int, str]
 
 # The inputs of the first graph with the names of their axes, which may have any size.
 SPAN_INPUTS: dict[str, Axes] = {
-    "piece_ids": {0: "windows", 1: "pieces"},
-    "piece_mask": {0: "windows", 1: "pieces"},
+    "piece_ids": {0: "rows", 1: "pieces"},
+    "piece_mask": {0: "rows", 1: "pieces"},
     "first_piece": {0: "windows", 1: "words"},
     "piece_places": {0: "places"},
     "word_places": {0: "places"},
@@ -140,16 +140,16 @@ def example_spans(reader_columns: tuple[int, ...]) -> tuple[Tensor, ...]:
 
     reader_columns: the shape of one piece: () for a number.
     """
-    n_rows, n_words, n_pieces, n_places, n_widths = 3, 7, 11, 9, 4
+    n_rows, n_windows, n_words, n_pieces, n_places, n_widths = 2, 3, 7, 11, 9, 4
     values: dict[str, Any] = {
         "piece_ids": torch.ones(n_rows, n_pieces, *reader_columns, dtype=torch.int64),
         "piece_mask": torch.ones(n_rows, n_pieces, dtype=torch.int64),
-        "first_piece": torch.ones(n_rows, n_words, dtype=torch.int64),
+        "first_piece": torch.ones(n_windows, n_words, dtype=torch.int64),
         "piece_places": torch.arange(n_places),
         "word_places": torch.arange(n_places),
-        "word_mask": torch.ones(n_rows, n_words, dtype=torch.bool),
-        "heads": torch.zeros(n_rows, n_words, dtype=torch.int64),
-        "parsed": torch.ones(n_rows, dtype=torch.bool),
+        "word_mask": torch.ones(n_windows, n_words, dtype=torch.bool),
+        "heads": torch.zeros(n_windows, n_words, dtype=torch.int64),
+        "parsed": torch.ones(n_windows, dtype=torch.bool),
         "lengths": torch.tensor([7, 5, 3], dtype=torch.int32),
         "widths": torch.arange(n_widths),
     }

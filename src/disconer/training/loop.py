@@ -16,10 +16,12 @@ from disconer.errors import DisconerError
 from disconer.evaluate import Evaluation
 from disconer.model.arrays import word_arrays
 from disconer.model.batch import WordBatch
+from disconer.model.examples import Windower
 from disconer.model.model import Model
 from disconer.model.torch_runtime import size_multiple
 from disconer.recognizer import Recognizer
 from disconer.text.syntax.spec import NONE
+from disconer.training.adversarial import Adversary
 from disconer.training.display import Display
 from disconer.training.examples import Example
 from disconer.training.measure import measure
@@ -47,14 +49,16 @@ class Loop:
         self.targets = [model.network.head.window_targets(example.window, example.entities) for example in examples]
         self.folder, self.accelerator, self.display = folder, accelerator, display
         self.plan = Plan(
-            [len(window) for window in self.windows],
+            examples,
             self.settings,
+            context=Windower(model.config, model.reader, model.max_pieces).context,
             process=accelerator.process_index,
             n_processes=accelerator.num_processes,
         )
         optimizer = build_optimizer(model.network, self.settings)
         self.schedule = build_schedule(optimizer, self.settings, self.plan.count_steps())
         self.network, self.optimizer = accelerator.prepare(model.network, optimizer)
+        self.adversary = _adversary(model)
         # Prepared before anything is loaded, so that each number is loaded to where it is needed.
         self.parts: dict[str, Stateful] = {"optimizer": self.optimizer, "schedule": self.schedule}
         if accelerator.scaler is not None:
@@ -118,12 +122,8 @@ class Loop:
         """One step of the optimizer; gives the summed loss of this process's batches."""
         summed = torch.zeros((), device=self.accelerator.device)
         for number, batch in enumerate(step, 1):
-            # Only the last backward pass waits for the other processes, to average all gradients at once.
-            with nullcontext() if number == len(step) else self.accelerator.no_sync(self.network):
-                torch.manual_seed(batch.seed)
-                loss: torch.Tensor = self.network(*next(tensors))
-                self.accelerator.backward(loss * batch.weight)
-            summed += loss.detach() * bool(batch.weight)
+            torch.manual_seed(batch.seed)
+            summed += self._learn(next(tensors), batch.weight, last=number == len(step)) * bool(batch.weight)
         self.accelerator.clip_grad_norm_(self.network.parameters(), self.settings.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
@@ -131,13 +131,35 @@ class Loop:
             self.schedule.step()
         return summed
 
+    def _learn(self, inputs: tuple[WordBatch, Any], weight: float, *, last: bool) -> torch.Tensor:
+        """Gather the gradients of a batch, and, with an adversary, of the same batch made harder; gives its loss."""
+        if self.adversary is None:
+            return self._pass(inputs, weight, last=last)
+        earlier = self.adversary.gradient()
+        loss = self._pass(inputs, weight, last=False)
+        with self.adversary.pushed(earlier):
+            self._pass(inputs, weight, last=last)
+        return loss
+
+    def _pass(self, inputs: tuple[WordBatch, Any], weight: float, *, last: bool) -> torch.Tensor:
+        # Only the last backward pass waits for the other processes, to average all gradients at once.
+        with nullcontext() if last else self.accelerator.no_sync(self.network):
+            loss: torch.Tensor = self.network(*inputs)
+            self.accelerator.backward(loss * weight)
+        return loss.detach()
+
     def _tensors(self, batch: Batch) -> tuple[WordBatch, Any]:
         """What the network reads. Runs in the background, the way to the device included."""
-        windows = [self.windows[number] for number in batch.examples]
+        passages = [[self.windows[number] for number in passage] for passage in batch.passages]
         targets = self.model.network.head.batch_targets([self.targets[number] for number in batch.examples])
         device = self.accelerator.device
-        arrays = word_arrays(windows, self.model.reader, multiple=size_multiple(device))
+        arrays = word_arrays(passages, self.model.reader, multiple=size_multiple(device))
         return WordBatch.from_arrays(arrays, device), targets.to(device)
+
+
+def _adversary(model: Model) -> Adversary | None:
+    length, table = model.config.training.adversarial, model.network.words.encoder.vectors
+    return Adversary(table, length) if length and table is not None and table.requires_grad else None
 
 
 def _record(epoch: int, loss: float, evaluation: Evaluation) -> dict[str, Any]:

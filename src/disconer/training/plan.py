@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
 from disconer.config import TrainingConfig
 from disconer.model.examples import shuffled_batches
+from disconer.model.windows import passages
+from disconer.training.examples import Example
 
 EPOCH_SEEDS = 100_003  # keeps the seeds of one run's epochs apart from those of another's
 
@@ -17,15 +21,20 @@ EPOCH_SEEDS = 100_003  # keeps the seeds of one run's epochs apart from those of
 class Batch:
     """Examples that go through the network together.
 
+    passages: examples by number, those together that the encoder reads together.
     seed: of all that is random in it. It depends on nothing but the batch's place in the plan, so that dropout is
         the same whichever process takes the batch, and in a resumed run the same as in an unbroken one.
     weight: factor of its summed loss, such that gradients averaged over processes are those of the mean loss an
         example. 0 for a batch that a process without one of its own takes to keep step with the others.
     """
 
-    examples: list[int]
+    passages: list[list[int]]
     seed: int
     weight: float
+
+    @property
+    def examples(self) -> list[int]:
+        return [number for passage in self.passages for number in passage]
 
 
 Step = list[Batch]  # one process's share of the batches between two steps of the optimizer
@@ -34,8 +43,20 @@ Step = list[Batch]  # one process's share of the batches between two steps of th
 class Plan:
     """The steps of each epoch, as one process sees them."""
 
-    def __init__(self, lengths: Sequence[int], settings: TrainingConfig, *, process: int = 0, n_processes: int = 1):
-        self._lengths, self._settings = lengths, settings
+    def __init__(
+        self,
+        examples: Sequence[Example],
+        settings: TrainingConfig,
+        *,
+        context: int = 0,
+        process: int = 0,
+        n_processes: int = 1,
+    ) -> None:
+        self._words = [len(example.window) for example in examples]
+        self._pieces = [len(example.window.pieces.ids) for example in examples]
+        by_document = groupby(range(len(examples)), lambda number: examples[number].document)
+        self._documents = [list(own) for _, own in by_document]
+        self._settings, self._context = settings, context
         self._process, self._n_processes = process, n_processes
         self._batches_a_step = settings.accumulate * n_processes
 
@@ -53,13 +74,26 @@ class Plan:
         epochs = range(1, self._settings.epochs + 1)
         return sum(-(-len(self._batches(epoch)) // self._batches_a_step) for epoch in epochs)
 
-    def _batches(self, epoch: int) -> list[list[int]]:
+    def _batches(self, epoch: int) -> list[list[list[int]]]:
         seed = self._settings.seed * EPOCH_SEEDS + epoch
-        return shuffled_batches(self._lengths, self._settings.batch_tokens, seed)
+        cut = self._passages(seed)
+        lengths = [sum(self._words[number] for number in passage) for passage in cut]
+        plan = shuffled_batches(lengths, self._settings.batch_tokens, seed)
+        return [[cut[number] for number in batch] for batch in plan]
 
-    def _step(self, group: range, batches: list[list[int]], seeds: list[int]) -> Step:
+    def _passages(self, seed: int) -> list[list[int]]:
+        """Another cut in every epoch: a sentence is learnt with much context, with little, and now and then alone."""
+        chance = random.Random(seed)
+        found = []
+        for document in self._documents:
+            most = round(self._context * chance.random())
+            cut = passages([self._pieces[number] for number in document], most)
+            found += [[document[place] for place in passage] for passage in cut]
+        return found
+
+    def _step(self, group: range, batches: list[list[list[int]]], seeds: list[int]) -> Step:
         own = group[self._process :: self._n_processes]
-        weight = self._n_processes / sum(len(batches[number]) for number in group)
+        weight = self._n_processes / sum(len(passage) for number in group for passage in batches[number])
         if not own:
             return [Batch(batches[group[0]], seeds[group[0]], 0.0)]
         return [Batch(batches[number], seeds[number], weight) for number in own]

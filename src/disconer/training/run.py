@@ -89,7 +89,7 @@ def _check_processes(accelerator: Accelerator, folder: RunFolder, config: Config
 
 def _examples(model: Model, data: TrainingData, display: Display) -> list[Example]:
     """The windows to learn from; what they leave out is said, and that they leave out everything is an error."""
-    windower = Windower(model.config.data, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_pieces)
     account = Learnable(model.config.head.max_width)
     examples = make_examples(data.train, windower, account)
     display.account(account)
