@@ -16,6 +16,7 @@ CONFIG, WEIGHTS, ONNX_GRAPH = "config.json", "model.safetensors", "spans.onnx"
 RUN_FOLDERS = ("best", "last")  # where a training run keeps its models
 MODEL_VARIABLE = "DISCONER_MODEL"
 SHIPPED = Path(__file__).with_name("shipped")  # the models that come with disconer, each in a folder of its name
+ENCODERS = Path(__file__).with_name("encoders")  # the encoders that come with disconer, likewise
 DEFAULT = "clinical-trials"  # the one of them for those who name none
 DEMO = "demo"
 _MODEL_FILES = [CONFIG, WEIGHTS, "*.onnx", "tokenizer*", "words.json", "README.md"]

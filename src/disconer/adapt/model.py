@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from disconer.adapt.masking import UNASKED, Masked
 from disconer.errors import DisconerError, Where
+from disconer.model.base import is_compact, load_compact_weights
 from disconer.model.resolve import load_found
 
 
@@ -94,6 +95,10 @@ def _load(place: str, local_files_only: bool) -> Pretrained:
     tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True, **options)
     if not tokenizer.is_fast or tokenizer.mask_token_id is None:
         raise _not_maskable(place, "a tokenizer without " + ("a mask token" if tokenizer.is_fast else "tokenizer.json"))
+    if is_compact(place):
+        model = AutoModelForMaskedLM.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]
+        load_compact_weights(model.base_model, place)
+        return Pretrained(model, tokenizer, new_head=True)
     model, info = AutoModelForMaskedLM.from_pretrained(
         place, config=config, dtype=torch.float32, output_loading_info=True, **options
     )

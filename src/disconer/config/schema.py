@@ -70,9 +70,9 @@ class EncoderConfig(Section):
         description="What makes the word vectors: transformer, vectors (a table such as GloVe's) or elmo.",
     )
     name: str = Field(
-        default="all-MiniLM-L6-v2",
+        default="biomedical-minilm",
         min_length=1,
-        description="Which: a folder, a file of vectors, an installed package, or a name on the Hugging Face Hub.",
+        description="Which: one that comes along, a folder, a file of vectors, a package, or a name on the Hub.",
     )
     pooling: Literal["first", "mean", "max"] = Field(
         default="first",

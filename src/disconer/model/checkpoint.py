@@ -18,7 +18,7 @@ from disconer.model.build import build_network
 from disconer.model.card import Figures
 from disconer.model.description import FORMAT_VERSION, read_description, read_scale, write_description
 from disconer.model.encoding import build_encoding
-from disconer.model.exported import COMPACT
+from disconer.model.exported import COMPACT, CompactDescription
 from disconer.model.model import Model
 from disconer.model.rounded import full_weights
 from disconer.model.scores import ScoreScale
@@ -87,18 +87,29 @@ def load_model(folder: Path) -> Model:
     config = config_from_dict(description["config"], str(folder / CONFIG))
     encoding = build_encoding(config.encoder, description["encoder"], folder)
     network = build_network(config, labels, encoding.encoder)
-    _load_weights(network, folder / WEIGHTS)
+    _load_weights(network, folder / WEIGHTS, _base(network, description, folder))
     network.eval()
     scale = read_scale(description, folder)
     return Model(network, encoding.reader, config, labels, description["figures"], scale)
 
 
-def _load_weights(network: nn.Module, path: Path) -> None:
+def _base(network: nn.Module, description: Mapping[str, Any], folder: Path) -> Mapping[str, Tensor]:
+    """The weights of the encoder from which a compact model says how it differs; none if it does not."""
+    compact = CompactDescription(**description.get(COMPACT, {}))
+    if compact.base is None or compact.base_digest is None:
+        return {}
+    from disconer.model.base import base_of, check_base  # which writes weights, too, and so needs this file
+
+    check_base(compact.base, compact.base_digest, folder)
+    return base_of(network, compact.base)
+
+
+def _load_weights(network: nn.Module, path: Path, base: Mapping[str, Tensor]) -> None:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     try:
-        network.load_state_dict(full_weights(load_file(path), like=network.state_dict()))
+        network.load_state_dict(full_weights(load_file(path), network.state_dict(), base))
     except FileNotFoundError as error:
         raise DisconerError(
             "The weights of this model are missing", where=Where(str(path)), fix="Copy the model again, whole."

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from torch import Tensor
+
 from disconer.files import replace_file
+from disconer.model.base import base_of, digest, is_base
 from disconer.model.checkpoint import describe, write_weights
 from disconer.model.description import write_description
 from disconer.model.exported import COMPACT, CompactDescription
@@ -18,11 +22,17 @@ from disconer.models import WEIGHTS
 def save_compact(model: Model, folder: Path) -> None:
     """Write a folder that `load_model` reads, as small as it gets; the weights come last."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_description(folder, describe(model) | {COMPACT: asdict(CompactDescription())})
+    encoder = model.config.encoder.name
+    base: Mapping[str, Tensor] = {}
+    compact = CompactDescription()
+    if is_base(encoder, model.network.words.encoder.description()):
+        base = base_of(model.network, encoder)
+        compact = CompactDescription(base=encoder, base_digest=digest(encoder))
+    write_description(folder, describe(model) | {COMPACT: asdict(compact)})
     model.reader.save(folder)
     for path in folder.glob("tokenizer*.json"):
         _squeeze(path)
-    write_weights(rounded_weights(model.network), folder / WEIGHTS)
+    write_weights(rounded_weights(model.network, base), folder / WEIGHTS)
 
 
 def _squeeze(path: Path) -> None:

@@ -11,17 +11,23 @@ from disconer.onnx.files import RUNTIME, RuntimeDescription
 
 COMPACT = "compact"  # what config.json calls the description below
 TABLE_BITS, MATRIX_BITS = 7, 9  # of the numbers of tables that are looked up, and of all other large weights
+CHANGE_BITS = 6  # of what training changed in the weights of an encoder that comes with disconer
 
 
 @dataclass(frozen=True, slots=True)
 class CompactDescription:
     """What config.json says of a compact model beyond what it says of every model.
 
+    base: the encoder that comes with disconer, if the model stores only what training changed in it.
+    base_digest: of that encoder's weights.
     checked: how it compares with the model that it was made of, as `Comparison.to_dict` has it; None if unknown.
     """
 
     table_bits: int = TABLE_BITS
     matrix_bits: int = MATRIX_BITS
+    change_bits: int = CHANGE_BITS
+    base: str | None = None
+    base_digest: str | None = None
     checked: Mapping[str, Any] | None = None
 
     @property
@@ -31,6 +37,11 @@ class CompactDescription:
             f"It is stored compactly: weights are rounded to {self.matrix_bits} bits, those of tables to "
             f"{self.table_bits}, and computed with 32 bits."
         ]
+        if self.base:
+            said.append(
+                f"Of its encoder only the change from `{self.base}`, which comes with disconer, is stored, with "
+                f"{self.change_bits} bits."
+            )
         if self.checked:
             said.append(comparison_in_words(self.checked))
         return "\n".join(said)

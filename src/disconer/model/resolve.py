@@ -1,4 +1,4 @@
-"""Find a pretrained encoder by name: a local folder, an installed package, the Hugging Face cache, the Hub."""
+"""Find a pretrained encoder by name: a folder, one that comes along, a package, the Hugging Face cache, the Hub."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import torch
 from torch import nn
 
 from disconer.errors import DisconerError, Where
+from disconer.model.base import is_compact, load_compact_weights
 from disconer.model.hub import first_line, quiet, why_not_on_hub
 from disconer.model.packages import PACKAGES, package_folders
+from disconer.models import ENCODERS
 
 Loaded = TypeVar("Loaded")
 
@@ -19,10 +21,10 @@ USUAL_MAX_PIECES = 512  # where an encoder does not say what it takes
 
 
 def locate(name: str) -> str:
-    """The folder of a local or packaged encoder, or the name itself, to be looked for in the cache and on the Hub."""
+    """The folder of an encoder that is here, or the name itself, to be looked for in the cache and on the Hub."""
     if (Path(name) / "config.json").is_file():
         return name
-    for folder in package_folders(name):
+    for folder in (ENCODERS / name, *package_folders(name)):
         if (folder / "config.json").is_file():
             return str(folder)
     return name
@@ -72,7 +74,11 @@ def _load(place: str, local_files_only: bool) -> tuple[nn.Module, Any]:
     config = AutoConfig.from_pretrained(place, **options)
     if config.is_encoder_decoder:
         raise ValueError(f"it is an encoder with a decoder ({config.model_type}), of which there is no use here")
-    transformer = AutoModel.from_pretrained(place, config=config, dtype=torch.float32, **options)
+    if is_compact(place):
+        transformer = without_pooler(AutoModel.from_config(config, dtype=torch.float32))  # type: ignore[no-untyped-call]
+        load_compact_weights(transformer, place)
+    else:
+        transformer = AutoModel.from_pretrained(place, config=config, dtype=torch.float32, **options)
     tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True, **options)
     return without_pooler(transformer), tokenizer
 
