@@ -40,7 +40,7 @@ def commands(page: Path) -> Iterator[Command]:
     """Every disconer command of a page's blocks, without what a shell does with its output."""
     for block in blocks(page, "", "bash", "console"):
         prompt = "$ " if "$ " in block else ""  # with prompts, the other lines are output
-        for line in block.splitlines():
+        for line in block.replace("\\\n", " ").splitlines():
             if line.startswith(f"{prompt}disconer "):
                 yield shlex.split(line.removeprefix(prompt).partition(" > ")[0], comments=True)[1:]
 
