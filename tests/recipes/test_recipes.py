@@ -9,6 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+
+from disconer.model.resolve import load_encoder
+from model.toy import toy_bert, toy_tokenizer
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.parent.name for path in (ROOT / "recipes").glob("*/train"))
@@ -33,20 +37,20 @@ esac
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with an encoder; cards are not written, as there are no figures."""
+    """A working folder; cards are not written, as there are no figures."""
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "disconer").write_text(STAND_IN)
+    only_noted = "*release.py | *pack_encoder.py"
     (tools / "python").write_text(
-        f'#!/bin/sh\ncase $1 in *release.py) echo "$@" >>"$CALLS" ;; *) {sys.executable} "$@" ;; esac\n'
+        f'#!/bin/sh\ncase $1 in {only_noted}) echo "$@" >>"$CALLS" ;; *) {sys.executable} "$@" ;; esac\n'
     )
     for tool in tools.iterdir():
         tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
     work = tmp_path / "work"
-    (work / "encoder").mkdir(parents=True)
-    (work / "encoder" / "config.json").touch()
+    work.mkdir()
     return work
 
 
@@ -62,12 +66,14 @@ def make(name: str, work: Path) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_from_corpus_to_model(name: str, work: Path) -> None:
     calls = make(name, work)
+    trained = [call for call in calls if call.startswith("train")]
+    assert len(trained) == (2 if name == "pharmacovigilance" else 3)
     assert [call.split()[0] for call in calls[:-1]] == [
-        *("prepare", "train", "train", "train"),
+        *("prepare", *["train"] * len(trained)),
         *("export", "evaluate", "evaluate", "bench"),
     ]
-    assert f"encoder.name={work}/encoder" in calls[1]
-    assert calls[4].startswith(f"export {work}/{name}-2/best {work}/out --compact")
+    assert all(" encoder.name=" not in call for call in calls)
+    assert calls[-5].startswith(f"export {work}/{name}-2/best {work}/out --compact")
     assert f"{name}/about.yaml" in calls[-1]
 
 
@@ -78,11 +84,9 @@ def test_what_is_done_is_not_done_again(work: Path) -> None:
     assert [call.split()[0] for call in make("clinical-trials", work)[:-1]] == ["train"]
 
 
-def test_without_an_encoder_it_is_said_how_to_make_it(work: Path) -> None:
-    (work / "encoder" / "config.json").unlink()
-    with pytest.raises(subprocess.CalledProcessError) as caught:
-        make("biomedical", work)
-    assert b"bash recipes/encoder" in caught.value.stderr
+def test_on_another_encoder(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENCODER", "my-encoder")
+    assert "encoder.name=my-encoder" in make("biomedical", work)[1]
 
 
 def test_the_card_is_written_from_files(tmp_path: Path) -> None:
@@ -97,10 +101,40 @@ def test_the_card_is_written_from_files(tmp_path: Path) -> None:
     assert done.stdout == "From text to entities, one thread of a Babbage read 187 sentences of dev a second.\n"
 
 
-def test_the_encoder_is_adapted_to_all_texts(work: Path) -> None:
-    calls = work.with_name("calls")
-    subprocess.run(["bash", ROOT / "recipes" / "encoder", work / "encoder", "a.txt", "b.txt.xz"], check=True)
-    assert calls.read_text().startswith(f"adapt all-MiniLM-L6-v2 a.txt b.txt.xz {work}/encoder ")
-    done = subprocess.run(["bash", ROOT / "recipes" / "encoder", work / "encoder"], capture_output=True, text=True)
+def make_encoder(work: Path, *texts: str) -> subprocess.CompletedProcess[str]:
+    command = ["bash", ROOT / "recipes" / "encoder", work, *texts]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_the_encoder_is_adapted_twice_and_packed(work: Path) -> None:
+    corpora = ("chia", "genia", "phee", "craft")
+    for corpus in corpora:
+        (work / corpus).mkdir()
+        (work / corpus / "train.jsonl").touch()
+    assert make_encoder(work, "a.txt", "b.txt.xz").returncode == 0
+    first, second, packed = work.with_name("calls").read_text().splitlines()
+    once = [f"{work}/{corpus}/train.jsonl" for corpus in corpora]
+    assert first.startswith(f"adapt all-MiniLM-L6-v2 a.txt b.txt.xz {' '.join(once)} --minutes 8 ")
+    assert second.startswith(f"adapt {work}/encoder-1 a.txt b.txt.xz ")
+    assert [second.split().count(text) for text in once] == [10, 10, 10, 5]
+    assert packed.endswith(f"pack_encoder.py {work}/encoder-2 {work}/biomedical-minilm")
+
+
+def test_an_encoder_of_what_is_not_there(work: Path) -> None:
+    assert "usage" in make_encoder(work).stderr
+    done = make_encoder(work, "a.txt")
     assert done.returncode
-    assert "usage" in done.stderr
+    assert f"disconer prepare chia SOURCE {work}/chia\n" in done.stderr
+    assert f"disconer prepare genia SOURCE {work}/genia --setting full\n" in done.stderr
+
+
+def test_a_packed_encoder_is_found_like_any_other(tmp_path: Path) -> None:
+    whole, packed = tmp_path / "whole", tmp_path / "packed"
+    toy_bert().save_pretrained(whole)
+    toy_tokenizer().save_pretrained(whole)
+    subprocess.run([sys.executable, ROOT / "recipes" / "pack_encoder.py", whole, packed], check=True)
+    transformer, tokenizer = load_encoder(str(packed))
+    assert tokenizer.tokenize("knee") == ["k", "##n", "##e", "##e"]
+    expected = load_encoder(str(whole))[0].state_dict()
+    for name, weight in transformer.state_dict().items():
+        assert torch.allclose(weight, expected[name], atol=0.01), name

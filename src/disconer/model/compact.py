@@ -31,11 +31,11 @@ def save_compact(model: Model, folder: Path) -> None:
     write_description(folder, describe(model) | {COMPACT: asdict(compact)})
     model.reader.save(folder)
     for path in folder.glob("tokenizer*.json"):
-        _squeeze(path)
+        squeeze(path)
     write_weights(rounded_weights(model.network, base), folder / WEIGHTS)
 
 
-def _squeeze(path: Path) -> None:
+def squeeze(path: Path) -> None:
     """JSON without the spaces that are there for people: a third of a vocabulary."""
     content = json.loads(path.read_bytes())
     replace_file(path, json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode())
