@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import logging
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ SCOPES = "pkg.torch.onnx.name_scopes"  # where torch notes which module an opera
 
 
 def quantize(graph: Any) -> Any:
-    """The graph with weights of 8 bits, one scale a column. Words are computed with 8 bits, too: whatever enters a
-    product is scaled as it comes.
+    """The graph with weights of 8 bits, one scale a column. Most products are computed with 8 bits, too: what enters
+    them is scaled as it comes.
     """
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    exact = [node.name for node in graph.graph.node if KEPT_EXACT in _scopes(node)]
+    sizes = {weight.name: tuple(weight.dims) for weight in graph.graph.initializer}
+    exact = [node.name for node in graph.graph.node if KEPT_EXACT in _scopes(node) or _narrows(node, sizes)]
     logging.getLogger().addFilter(_advice)
     try:
         with tempfile.TemporaryDirectory() as staging:
@@ -41,6 +43,14 @@ def quantize(graph: Any) -> Any:
         logging.getLogger().removeFilter(_advice)
     shrink(quantized)
     return quantized
+
+
+def _narrows(node: Any, sizes: Mapping[str, tuple[int, ...]]) -> bool:
+    """Whether a product has fewer numbers than what enters it. In transformers that is what has passed an activation:
+    a few large numbers among many small ones, of which a scale of 8 bits leaves nothing. It keeps 32 bits to compute.
+    """
+    shape = sizes.get(node.input[1], ()) if node.op_type == "MatMul" else ()
+    return len(shape) == 2 and shape[0] > shape[1]
 
 
 def _scopes(node: Any) -> list[str]:
