@@ -45,3 +45,12 @@ def test_a_new_head_shares_the_table_of_pieces(encoder: str) -> None:
     model = MaskedModel(pretrained.language_model)
     assert pretrained.new_head
     assert model.head.cls.predictions.decoder.weight is model.encoder.embeddings.word_embeddings.weight
+
+
+def test_the_encoder_that_comes_along_can_go_on() -> None:
+    before, _ = load_encoder("biomedical-minilm")
+    loaded = load_pretrained("biomedical-minilm")
+    assert loaded.new_head
+    words = loaded.language_model.base_model.state_dict()
+    assert all(torch.equal(words[name], weight) for name, weight in before.state_dict().items())
+    assert loaded.language_model.get_output_embeddings().weight is loaded.language_model.get_input_embeddings().weight
