@@ -68,6 +68,7 @@ def test_what_the_card_says(released: Path) -> None:
     assert "| discontinuous | 1 | 50.0 ± 70.7 | 50.0 ± 70.7 | 50.0 ± 70.7 | 100.0 |" in dev
     assert "| `Drug` | 1 | 100.0 ± 0.0 | 100.0 ± 0.0 | 100.0 ± 0.0 | 100.0 |" in test
     assert "| 0.7 to 0.8 | 75.0 | 100.0 | 1 |" in test
+    assert "- Of the discontinuous entities of test, 50 % are found (mean over seeds)." in test
     assert str(released) not in card
 
 

@@ -120,8 +120,8 @@ def comparison_in_words(checked: Mapping[str, Any]) -> str:
     """How an exported model compares with the one that it was made of, as `Comparison.to_dict` has it."""
     before, after = (100 * checked[when]["f1"] for when in ("before", "after"))
     return (
-        f"On `{checked['source']}` ({checked['documents']} documents) F1 was {before:.2f} before it "
-        f"and {after:.2f} after it."
+        f"On `{checked['source']}` ({checked['documents']} documents) F1 is {after:.2f} as it is stored here, and was "
+        f"{before:.2f} before."
     )
 
 

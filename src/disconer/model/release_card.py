@@ -9,6 +9,7 @@ from typing import Any
 from disconer.config import Config
 from disconer.evaluate.seeds import Spread
 from disconer.model.card import card_settings, public_name
+from disconer.types import Kind
 
 Release = Mapping[str, Any]  # as `release.record_release` leaves it
 
@@ -59,7 +60,7 @@ $labels
 
 An entity is right if its label and all its fragments are, to the character. F1, precision and recall are means and
 sample standard deviations over $n_seeds seeds ($seeds), in per cent; the last column is this very model, which is that
-of seed $seed. Epoch and seed were chosen on dev; test was looked at once, at the end.
+of seed $seed. Settings, epoch and seed were chosen on dev alone.
 
 $figures
 
@@ -81,6 +82,7 @@ $limits
 $data
 
 The model is under disconer's licence, MIT. Its data is under $licence: whoever passes the model on names its source.
+What its encoder has read, and under which licences, is on the card of `$encoder`.
 
 ```bibtex
 $citation
@@ -101,7 +103,7 @@ $settings```
 
 ## Size and speed
 
-$size $speed
+$size_and_speed
 """)
 
 
@@ -110,19 +112,11 @@ def release_card(release: Release, *, config: Config, version: str, export: str 
 
     export: what is to be said of how it is stored. size: of its weights, in bytes, if they are there yet.
     """
-    width = config.head.max_width
-    limits = [
-        *release["limits"],
-        "Text unlike the training data (another language, field or style) is understood worse than the figures say.",
-        "Entities lie within one sentence."
-        + ("" if width is None else f" No fragment of them is wider than {width} words."),
-    ]
     figures = release["figures"]
     return _CARD.substitute(
         {name: release[name].strip() for name in ("name", "title", "finds", "example", "use", "data", "citation")},
         licence=release["licence"],
         commands=release["commands"].strip(),
-        speed=release["speed"],
         export=export or "",
         labels="\n".join(f"| `{label}` | {meaning} |" for label, meaning in release["labels"].items()),
         n_seeds=len(release["seeds"]),
@@ -132,12 +126,37 @@ def release_card(release: Release, *, config: Config, version: str, export: str 
         dev_error=_spread(figures["dev"]["calibration"]["error"]),
         test_error=_spread(figures["test"]["calibration"]["error"]),
         calibration="\n".join(_calibration_lines(figures["test"]["calibration"]["bins"])),
-        limits="\n".join(f"- {limit}" for limit in limits),
+        limits="\n".join(f"- {limit}" for limit in _limits(release, config)),
         version=version,
         encoder=public_name(config.encoder.name),
         settings=card_settings(config),
-        size="" if size is None else f"{size / 1e6:.1f} MB of weights.",
+        size_and_speed=" ".join(_size_and_speed(size, release["speed"])),
     )
+
+
+def _limits(release: Release, config: Config) -> Iterator[str]:
+    """What its makers say, and what its figures and settings do."""
+    yield from release["limits"]
+    rows = release["figures"]["test"]["rows"]
+    [share] = [row["recall"][0] for row in rows if (row["of"], row["name"]) == ("kinds", Kind.DISCONTINUOUS.value)]
+    yield f"Of the discontinuous entities of test, {100 * share:.0f} % are found (mean over seeds)."
+    yield "Text unlike the training data (another language, field or style) is understood worse than the figures say."
+    width = config.head.max_width
+    yield "Entities lie within one sentence." + (
+        "" if width is None else f" No fragment of them is wider than {width} words."
+    )
+    if config.encoder.context:
+        yield (
+            "Neighbouring sentences are read together: by itself or in another text, the same sentence may have other "
+            "entities."
+        )
+
+
+def _size_and_speed(size: int | None, speed: str) -> Iterator[str]:
+    if size is not None:
+        yield f"{size / 1e6:.1f} MB of weights."
+    if speed:
+        yield speed
 
 
 def _figure_lines(split: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
