@@ -57,9 +57,9 @@ class CharacterConfig(Section):
     width: Count = Field(default=3, description="Letters that a filter sees at once.")
 
 
-def _only(kind: str) -> dict[str, JsonValue]:
-    """Marks a knob that one kind of encoder has and others have not."""
-    return {"only": kind}
+def _only(kind: str, **off: JsonValue) -> dict[str, JsonValue]:
+    """Marks a knob that one kind of encoder has and others have not. off: what any kind may have it switched to."""
+    return {"only": kind, **off}
 
 
 class EncoderConfig(Section):
@@ -106,7 +106,7 @@ class EncoderConfig(Section):
     context: Annotated[int, Field(ge=0)] = Field(
         default=256,
         description="Pieces of neighbouring sentences read together, each as the others' context; 0: each by itself.",
-        json_schema_extra=_only("transformer"),
+        json_schema_extra=_only("transformer", off=0),
     )
     frozen: bool = Field(default=False, description="Keep the encoder as it is and train only what stands on it.")
     lstm: LstmConfig | None = Field(
@@ -116,8 +116,9 @@ class EncoderConfig(Section):
     @model_validator(mode="after")
     def _no_knobs_of_other_kinds(self) -> EncoderConfig:
         for name, knob in type(self).model_fields.items():
-            kind = (knob.json_schema_extra or {}).get("only", self.kind)  # type: ignore[union-attr]
-            if kind != self.kind and getattr(self, name) != knob.default:
+            extra: Any = knob.json_schema_extra or {}
+            kind = extra.get("only", self.kind)
+            if kind != self.kind and getattr(self, name) not in (knob.default, extra.get("off", knob.default)):
                 raise ValueError(f"{name} is only for kind: {kind}, but kind is {self.kind}: leave {name} out")
         return self
 
