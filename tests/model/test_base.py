@@ -99,6 +99,16 @@ def test_a_model_stores_what_training_changed(encoders: Path, tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("toy_size")
+def test_a_compact_encoder_elsewhere_does_not_come_along(encoders: Path, tmp_path: Path) -> None:
+    """Its folder may be gone tomorrow, and says where on a machine it lay."""
+    elsewhere = str((encoders / NAME).rename(tmp_path / "elsewhere"))
+    model = trained_from(load_encoder(elsewhere)[0], far=0.01)
+    named = replace(model, config=model.config.model_copy(update={"encoder": EncoderConfig(name=elsewhere, lstm=None)}))
+    save_compact(named, tmp_path / "model")
+    assert "only the change from" not in (tmp_path / "model" / "README.md").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("toy_size")
 @pytest.mark.parametrize("gone", [True, False])
 def test_another_encoder_of_that_name_is_refused(encoders: Path, tmp_path: Path, gone: bool) -> None:
     save_compact(trained_from(load_encoder(NAME)[0], far=0.01), tmp_path / "model")

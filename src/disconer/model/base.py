@@ -51,7 +51,7 @@ def load_compact_weights(transformer: nn.Module, folder: str | Path) -> None:
 def is_base(encoder: str, description: Mapping[str, Any]) -> bool:
     """Whether an encoder comes with disconer and has weights of the same shapes as one so described."""
     folder = ENCODERS / encoder
-    if not is_compact(folder):
+    if folder.parent != ENCODERS or not is_compact(folder):  # a path may lead to a compact encoder elsewhere
         return False
     own = json.loads((folder / "config.json").read_bytes())
     return all(own.get(name) == description.get(name) for name in SHAPES)
