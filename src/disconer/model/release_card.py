@@ -42,7 +42,8 @@ disconer predict --model $name --text "$example"
 from disconer import Recognizer
 
 ner = Recognizer.from_pretrained("$name")
-for entity in ner("$example").entities:
+document = ner("$example")
+for entity in document.entities:
     print(entity.label, entity.text, entity.fragments, entity.score)
 ```
 
