@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import logging
+import math
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from disconer.onnx.shrink import shrink
 
 KEPT_EXACT = "head"  # the part of the graph that computes with 32 bits: it is small, and the last to decide
 QUANTIZED = ["MatMul", "LSTM"]
+EXACT_SHARE = 2 / 3  # of the products that suffer most from 8 bits, first layers first: errors there grow on the way
 SCOPES = "pkg.torch.onnx.name_scopes"  # where torch notes which module an operator comes from
 
 
@@ -24,7 +26,9 @@ def quantize(graph: Any) -> Any:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     sizes = {weight.name: tuple(weight.dims) for weight in graph.graph.initializer}
-    exact = [node.name for node in graph.graph.node if KEPT_EXACT in _scopes(node) or _narrows(node, sizes)]
+    narrowing = [node.name for node in graph.graph.node if _narrows(node, sizes) and KEPT_EXACT not in _scopes(node)]
+    exact = [node.name for node in graph.graph.node if KEPT_EXACT in _scopes(node)]
+    exact += narrowing[: math.ceil(EXACT_SHARE * len(narrowing))]
     logging.getLogger().addFilter(_advice)
     try:
         with tempfile.TemporaryDirectory() as staging:
@@ -47,7 +51,7 @@ def quantize(graph: Any) -> Any:
 
 def _narrows(node: Any, sizes: Mapping[str, tuple[int, ...]]) -> bool:
     """Whether a product has fewer numbers than what enters it. In transformers that is what has passed an activation:
-    a few large numbers among many small ones, of which a scale of 8 bits leaves nothing. It keeps 32 bits to compute.
+    a few large numbers among many small ones, of which a scale of 8 bits leaves nothing.
     """
     shape = sizes.get(node.input[1], ()) if node.op_type == "MatMul" else ()
     return len(shape) == 2 and shape[0] > shape[1]
