@@ -20,19 +20,10 @@ from disconer.batch.messages import Task
 from disconer.batch.shares import BLOCK_RECORDS, WHOLE
 from disconer.cli import app
 from disconer.ledger import Ledger
-from disconer.model.checkpoint import save_model
 from disconer.predictor import Settings
-from model.toy import letter_model
 
 N = 2 * BLOCK_RECORDS + 100  # three blocks
 PADDING = "x" * 100  # makes an input large enough for two workers; extras are not looked at
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("model")
-    save_model(letter_model(), folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ class WordEncoder(nn.Module, ABC):
 
     @property
     def vectors(self) -> nn.Parameter | None:
-        """The table of vectors that it starts from, one a piece; None if it has none."""
+        """The table of vectors that it starts from, one a piece, if training may push it; else None."""
         return None
 
     @abstractmethod

@@ -33,11 +33,6 @@ class VectorWords(WordEncoder):
     def size(self) -> int:
         return self._table_size + (self.characters.filters if self.characters else 0)
 
-    @property
-    def vectors(self) -> nn.Parameter | None:
-        table: nn.Parameter = self.table.weight  # type: ignore[assignment]
-        return table
-
     def forward(self, batch: WordBatch) -> Tensor:
         """Shape: (B, N, size)"""
         rows = batch.piece_ids[..., 0]  # (B, N): a piece is a word

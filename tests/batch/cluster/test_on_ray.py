@@ -27,18 +27,9 @@ from disconer.batch.cluster.connect import joined
 from disconer.batch.shares import BLOCK_RECORDS
 from disconer.cli import app
 from disconer.cli.ray_option import HERE
-from disconer.model.checkpoint import save_model
-from model.toy import letter_model
 
 N = 30 * BLOCK_RECORDS + 100
 PATIENCE = 120  # seconds
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("model")
-    save_model(letter_model(), folder)
-    return folder
 
 
 @pytest.fixture(scope="module")
