@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -119,27 +118,6 @@ def test_one_processor_stays_free() -> None:
 def test_addresses_that_cannot_be(address: str, said: str) -> None:
     with pytest.raises(DisconerError, match=said):
         connect._checked(address)
-
-
-def test_nobody_listens_at_an_address() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed_soon:
-        port = closed_soon.getsockname()[1]
-    with pytest.raises(DisconerError, match=rf"no Ray to join at 127.0.0.1:{port}. Got ConnectionRefusedError"):
-        connect._init(f"127.0.0.1:{port}", None)
-
-
-def test_a_slow_start_is_tried_again_and_a_failed_one_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    results = iter([Exception("timed out during startup"), None, Exception("no"), Exception("raylet\ndied")])
-
-    def init(*_: object, **__: object) -> None:
-        if (error := next(results)) is not None:
-            raise error
-
-    monkeypatch.setattr(ray, "init", init)
-    monkeypatch.setattr(ray, "shutdown", lambda: None)
-    connect._init(HERE, 2)
-    with pytest.raises(DisconerError, match=r"Ray does not start on this machine. Got Exception: raylet. Try again"):
-        connect._init(HERE, 2)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ ray = pytest.importorskip("ray")
 from ray.serve.context import _get_global_client  # noqa: E402
 
 from disconer.serve.cluster import run  # noqa: E402
-from disconer.serve.cluster.connect import free_port, start  # noqa: E402
+from disconer.serve.cluster.connect import free_port, start_with_room  # noqa: E402
 from disconer.serve.cluster.plan import Plan, Replicas  # noqa: E402
 
 HOST, CLIENTS = "127.0.0.1", 6
@@ -94,7 +94,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OnRay]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("OMP_NUM_THREADS", "1")
         environment.delenv("RAY_ADDRESS", raising=False)
-        start(Plan(replicas=Replicas(4, 4)))
+        start_with_room(Plan(replicas=Replicas(4, 4)))
         try:
             on_ray = OnRay(folder, free_port(HOST, 0))
             assert on_ray.deploy("first") == on_ray.url

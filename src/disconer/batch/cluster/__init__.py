@@ -4,5 +4,6 @@ The `reader` cuts the input into the blocks of every other prediction, and sends
 `actor` finds the entities of a block; `run` writes what comes back, in order, into the `parts` of an output. Ray moves
 the blocks, starts actors again that die, and gives them their blocks again; the rest is as it is without Ray.
 
-Only `connect` and `stream` import Ray, and nothing imports them before `disconer predict --ray` runs.
+Only `connect` and `stream` (and `disconer.ray_cluster`, which is the service's, too) import Ray, and nothing imports
+them before `disconer predict --ray` runs.
 """

@@ -1,33 +1,24 @@
-"""A Ray to predict on: one of our own on this machine, or one that runs already; for how many actors it has room."""
+"""A Ray to predict on, for how many actors it has room, and what its errors mean."""
 
 from __future__ import annotations
 
 import logging
 import os
-import re
-import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import Any
 
 import ray
 from ray.exceptions import ObjectStoreFullError, OutOfMemoryError, RayActorError, RayError
 
 from disconer.cli.ray_option import HERE
 from disconer.errors import DisconerError
+from disconer.ray_cluster import HOST_AND_PORT, first_line, join, resolve, start
 from disconer.text.syntax.processes import n_cores
 
-ADDRESS_VARIABLE = "RAY_ADDRESS"
 FREE_CPUS = 1  # with actors on every processor of Ray's count, Ray Data has none left for its own tasks, and hangs
-STARTS = 2  # tries to start one: Ray waits half a minute for its processes, which may not do on a busy machine
-KNOCK_SECONDS = 10
 STORE_BYTES = 512 * 2**20  # for blocks on their way; more would only be filled with blocks that wait
-
-# A Ray of our own calls nobody, its processes are as important as any other, and it says in errors what is wrong.
-_OWN_RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
-_ADDRESS = re.compile(r"auto|[^\s/]+:\d+")
-_QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+AUTO = "auto"  # stands for the address of the Ray that runs on this machine
 
 
 @contextmanager
@@ -36,7 +27,7 @@ def joined(address: str, actors: int | None, gpus_per_actor: float) -> Iterator[
     started = not ray.is_initialized()
     try:
         if started:
-            _init(os.environ.get(ADDRESS_VARIABLE, address) if address == HERE else address, actors)
+            _init(resolve(address), actors)
         with _quiet_logs():
             yield _room(actors, gpus_per_actor)
     finally:
@@ -45,39 +36,13 @@ def joined(address: str, actors: int | None, gpus_per_actor: float) -> Iterator[
 
 
 def _init(address: str, actors: int | None) -> None:
-    for name, value in _OWN_RAY.items():
-        os.environ.setdefault(name, value)
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what is wrong, errors say
     if address == HERE:
         # Ray counts processors, it does not pin them: so one more than there are leaves one free.
-        _start(n_cpus=(actors or n_cores()) + FREE_CPUS)
-        return
-    try:
-        _knock(_checked(address))
-        with _quiet_stderr():
-            ray.init(address, **_QUIET)
-    except (OSError, RuntimeError, ValueError) as error:
-        raise DisconerError(
-            f"There is no Ray to join at {address}",
-            got=_first_line(error),
-            fix="`ray status` says whether it runs. If it wants a token, name its file in RAY_AUTH_TOKEN_PATH, and set "
-            "RAY_AUTH_MODE=token. --ray without an address starts a Ray on this machine.",
-        ) from error
-
-
-def _start(n_cpus: int) -> None:
-    for tries_left in reversed(range(STARTS)):
-        try:
-            with _quiet_stderr():
-                ray.init(HERE, num_cpus=n_cpus, include_dashboard=False, object_store_memory=STORE_BYTES, **_QUIET)
-            return
-        except Exception as error:  # Ray has no class of its own for it
-            ray.shutdown()
-            if not tries_left:
-                raise DisconerError(
-                    "Ray does not start on this machine",
-                    got=_first_line(error),
-                    fix="Try again when the machine is less busy; what its processes say is under /tmp/ray.",
-                ) from error
+        n_cpus = (actors or n_cores()) + FREE_CPUS
+        start(n_cpus=n_cpus, include_dashboard=False, object_store_memory=STORE_BYTES)
+    else:
+        join(_checked(address))
 
 
 def _checked(address: str) -> str:
@@ -88,7 +53,7 @@ def _checked(address: str) -> str:
             expected="the address of the cluster itself, from one of its machines",
             fix="Run it there with --ray auto, or send it there: ray job submit -- disconer predict … --ray auto",
         )
-    if not _ADDRESS.fullmatch(address):
+    if address != AUTO and not HOST_AND_PORT.fullmatch(address):
         raise DisconerError(
             "This is not the address of a Ray cluster",
             got=repr(address),
@@ -96,13 +61,6 @@ def _checked(address: str) -> str:
             fix="To start a Ray of its own, let another option follow --ray, or put it at the end.",
         )
     return address
-
-
-def _knock(address: str) -> None:
-    """Whether anybody listens there: Ray itself would try for minutes."""
-    host, _, port = address.rpartition(":")
-    if host:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_SECONDS).close()
 
 
 def _room(asked: int | None, gpus_per_actor: float) -> int:
@@ -122,19 +80,6 @@ def _room(asked: int | None, gpus_per_actor: float) -> int:
             fix="Ask for fewer --actors or --gpus-per-actor, or add machines to the cluster.",
         )
     return asked or most
-
-
-@contextmanager
-def _quiet_stderr() -> Iterator[None]:
-    """Without what Ray's own processes print as they start; what matters comes as an exception."""
-    kept = os.dup(2)
-    try:
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
 
 
 @contextmanager
@@ -159,23 +104,18 @@ def translated() -> Iterator[None]:
     except RayActorError as error:
         raise DisconerError(
             "Actors died again and again",
-            got=_first_line(error),
+            got=first_line(error),
             fix="Most often memory has run out: try fewer --actors. What is finished stays so: run the same again.",
         ) from error
     except (OutOfMemoryError, ObjectStoreFullError) as error:
         raise DisconerError(
             "Ray has run out of memory",
-            got=_first_line(error),
+            got=first_line(error),
             fix="Try fewer --actors, or machines with more memory. What is finished stays so: run the same again.",
         ) from error
     except RayError as error:
         raise DisconerError(
             "Ray has given up",
-            got=_first_line(error),
+            got=first_line(error),
             fix="--debug before `predict` shows all of it. What is finished stays so: run the same again.",
         ) from error
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}"

@@ -15,7 +15,8 @@ from ray import serve
 from disconer.batch.messages import error_from_dict
 from disconer.cli.ray_option import HERE
 from disconer.errors import DisconerError
-from disconer.serve.cluster.connect import TOKEN_SETTING, free_port, is_there, join, resolve, start, start_proxies
+from disconer.ray_cluster import TOKEN_SETTING, join, resolve
+from disconer.serve.cluster.connect import free_port, is_there, start_proxies, start_with_room
 from disconer.serve.cluster.plan import Plan
 from disconer.serve.cluster.replica import Replica, Settings, inspect_models
 from disconer.serve.limits import Limits
@@ -47,7 +48,7 @@ def serve_on_ray(
     address = resolve(address)
     if own := address == HERE:
         port = free_port(host, port)  # one that is taken is said before anything starts
-        address = start(plan)
+        address = start_with_room(plan)
     else:
         join(address)
     try:
