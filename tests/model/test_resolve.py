@@ -83,9 +83,27 @@ def test_nowhere(name: str) -> None:
     with pytest.raises(DisconerError) as caught:
         load_encoder(name)
     message = str(caught.value)
-    assert message.startswith(f"The encoder {name!r} is neither a folder, nor in an installed package, nor in the")
+    assert message.startswith(
+        f"The encoder {name!r} is neither a folder, nor one that comes along (biomedical-minilm), nor in an installed "
+        "package, nor in the Hugging Face cache"
+    )
     assert "Got no internet. Give a folder that holds config.json" in message
     assert "\n" not in message
+
+
+@pytest.mark.usefixtures("no_hub")
+@pytest.mark.parametrize("name", ["biomedical-minilmm", "biomedical_minilm", "Biomedical-MiniLM-v2", "biomed-minilm"])
+def test_a_near_miss_of_one_that_comes_along(name: str) -> None:
+    with pytest.raises(DisconerError, match=r"Did you mean 'biomedical-minilm'\? If not, give a folder that holds"):
+        load_encoder(name)
+
+
+@pytest.mark.usefixtures("no_hub")
+@pytest.mark.parametrize("name", ["biomedical-roberta", "owner/all-MiniLM-L12-v2", "minilm"])
+def test_another_encoder_is_no_near_miss(name: str) -> None:
+    with pytest.raises(DisconerError) as caught:
+        load_encoder(name)
+    assert "Did you mean" not in str(caught.value)
 
 
 @pytest.mark.usefixtures("no_hub")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from disconer.models import ENCODERS
 Loaded = TypeVar("Loaded")
 
 USUAL_MAX_PIECES = 512  # where an encoder does not say what it takes
+NEAR_MISS = 0.8  # how like a name must be, of 1, to be taken for a slip of the pen
 
 
 def locate(name: str) -> str:
@@ -84,13 +86,18 @@ def _load(place: str, local_files_only: bool) -> tuple[nn.Module, Any]:
 
 
 def _nowhere(name: str, reason: str) -> DisconerError:
+    along = sorted(config.parent.name for config in ENCODERS.glob("*/config.json"))
     package = PACKAGES.get(name)
+    other = "Give"
+    if close := difflib.get_close_matches(name.lower(), along, 1, NEAR_MISS):
+        other = f"Did you mean {close[0]!r}? If not, give"
+    elif package:
+        other = f"Install the package {package.replace('_', '-')}, or give"
     return DisconerError(
-        f"The encoder {name!r} is neither a folder, nor in an installed package, nor in the Hugging Face cache, "
-        "and the Hub did not give it",
+        f"The encoder {name!r} is neither a folder, nor one that comes along ({', '.join(along)}), nor in an installed "
+        "package, nor in the Hugging Face cache, and the Hub did not give it",
         got=reason,
-        fix=(f"Install the package {package.replace('_', '-')}, or g" if package else "G")
-        + "ive a folder that holds config.json, model.safetensors and tokenizer.json "
+        fix=f"{other} a folder that holds config.json, model.safetensors and tokenizer.json "
         "(`hf download NAME --local-dir FOLDER` on a machine with internet makes one).",
     )
 
