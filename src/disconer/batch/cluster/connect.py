@@ -25,14 +25,14 @@ AUTO = "auto"  # stands for the address of the Ray that runs on this machine
 def joined(address: str, actors: int | None, gpus_per_actor: float) -> Iterator[int]:
     """Join Ray while the block lasts; how many actors to start. A Ray that this process has joined already is taken."""
     started = not ray.is_initialized()
-    try:
-        if started:
-            _init(resolve(address), actors)
-        with _quiet_logs():
+    with _quiet_logs():  # also as Ray ends: threads of Ray Data may find it gone, and say so
+        try:
+            if started:
+                _init(resolve(address), actors)
             yield _room(actors, gpus_per_actor)
-    finally:
-        if started:
-            ray.shutdown()
+        finally:
+            if started:
+                ray.shutdown()
 
 
 def _init(address: str, actors: int | None) -> None:
