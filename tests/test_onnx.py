@@ -33,6 +33,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "encoder": {"lstm": None, "pooling": "max", "layers": "mix"},
         "head": {"labels": "many", "max_width": None},
     },
+    "capitals": {"case": True, "encoder": {"lstm": None}},
 }
 SMALL = "BiLSTM"
 MODELS_OF_8_BITS = {SMALL: {"encoder": {"lstm": {"size": 8}}}}

@@ -14,6 +14,7 @@ from disconer.config import Config
 from disconer.model.arrays import word_arrays
 from disconer.model.batch import WordBatch
 from disconer.model.build import build_network
+from disconer.model.case import BY_CASE, SETTING, Case
 from disconer.model.encoders import TransformerWords
 from disconer.model.model import Model
 from disconer.model.pieces import PieceTokenizer
@@ -39,8 +40,10 @@ def toy_tokenizer() -> PreTrainedTokenizerFast:
     )
 
 
-def toy_bert(*, size: int = 32, layers: int = 2, positions: int = 64) -> BertModel:
+def toy_bert(*, size: int = 32, layers: int = 2, positions: int = 64, case: bool = False) -> BertModel:
+    """case: it reads the case of pieces."""
     torch.manual_seed(0)
+    types = {SETTING: BY_CASE, "type_vocab_size": len(Case)} if case else {}
     config = BertConfig(
         vocab_size=100,
         hidden_size=size,
@@ -48,6 +51,7 @@ def toy_bert(*, size: int = 32, layers: int = 2, positions: int = 64) -> BertMod
         num_attention_heads=2,
         intermediate_size=2 * size,
         max_position_embeddings=positions,
+        **types,
     )
     return BertModel(config)
 
@@ -65,12 +69,17 @@ def words_of(transformer: nn.Module, config: Config) -> TransformerWords:
 
 
 def toy_model(
-    labels: tuple[str, ...] = ("ADR", "Drug"), *, positions: int = 64, layers: int = 2, **sections: Any
+    labels: tuple[str, ...] = ("ADR", "Drug"),
+    *,
+    positions: int = 64,
+    layers: int = 2,
+    case: bool = False,
+    **sections: Any,
 ) -> Model:
     config = toy_config(**sections)
-    transformer = without_pooler(toy_bert(positions=positions, layers=layers))
+    transformer = without_pooler(toy_bert(positions=positions, layers=layers, case=case))
     network = build_network(config, labels, words_of(transformer, config)).eval()
-    return Model(network, PieceTokenizer(toy_tokenizer()), config, labels)
+    return Model(network, PieceTokenizer(toy_tokenizer(), case=case), config, labels)
 
 
 def lively(model: Model, *, seed: int = 3, against: float = 2.0) -> Model:

@@ -27,17 +27,17 @@ class BareEncoder:
 
     def __init__(self, model: Model, device: torch.device, precision: Precision = "fp32") -> None:
         encoder = deepcopy(model.network.words.encoder)
-        self._is_transformer = isinstance(encoder, TransformerWords)
-        self.module: nn.Module = encoder.transformer if isinstance(encoder, TransformerWords) else encoder
+        self._words = encoder if isinstance(encoder, TransformerWords) else None
+        self.module: nn.Module = encoder if self._words is None else self._words.transformer
         self.module.to(device, torch.bfloat16 if precision == "bf16" else torch.float32).eval()
         self.device = device
 
     def forward(self, batch: WordBatch) -> Tensor:
         """The vectors of a batch."""
-        if not self._is_transformer:
+        if self._words is None:
             words: Tensor = self.module(batch)
             return words
-        pieces: Tensor = self.module(input_ids=batch.piece_ids, attention_mask=batch.piece_mask).last_hidden_state
+        pieces: Tensor = self.module(**self._words.inputs(batch)).last_hidden_state
         return pieces
 
     @torch.inference_mode()

@@ -53,7 +53,8 @@ def cases(text: str, offsets: Ints) -> Ints:
 def _counts(is_counted: NDArray[np.bool_], start: Ints, end: Ints) -> Ints:
     """How many of the characters in each stretch are counted."""
     before = np.concatenate([[0], np.cumsum(is_counted)])  # (characters + 1,)
-    return before[end] - before[start]
+    counts: Ints = before[end] - before[start]
+    return counts
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from disconer.model.batch import WordBatch
+from disconer.model.case import reads_case
 from disconer.model.encoder import WordEncoder
 from disconer.model.resolve import max_pieces
 
@@ -44,6 +45,7 @@ class TransformerWords(WordEncoder):
         self.layers = layers
         self.pooling = pooling
         self.mix = LayerMix(n_layers=_n_layers(transformer)) if layers == "mix" else None
+        self.reads_case = reads_case(self.description())
 
     @property
     def size(self) -> int:
@@ -70,13 +72,17 @@ class TransformerWords(WordEncoder):
         """Shape: (B, N, d_h)"""
         return self._pool(self._pieces(batch), batch)
 
+    def inputs(self, batch: WordBatch) -> dict[str, Tensor]:
+        """What the transformer is given of a batch."""
+        if not self.reads_case:
+            return {"input_ids": batch.piece_ids, "attention_mask": batch.piece_mask}
+        ids, cases = batch.piece_ids.unbind(-1)  # (R, P), (R, P)
+        cases = cases * batch.piece_mask  # rows are filled up with numbers that are no cases
+        return {"input_ids": ids, "token_type_ids": cases, "attention_mask": batch.piece_mask}
+
     def _pieces(self, batch: WordBatch) -> Tensor:
         """Shape: (R, P, d_h)"""
-        output = self.transformer(
-            input_ids=batch.piece_ids,
-            attention_mask=batch.piece_mask,
-            output_hidden_states=self.layers != "last",
-        )
+        output = self.transformer(**self.inputs(batch), output_hidden_states=self.layers != "last")
         if self.layers == "last":
             vectors: Tensor = output.last_hidden_state
         elif isinstance(self.layers, int):

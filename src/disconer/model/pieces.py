@@ -13,6 +13,7 @@ import numpy as np
 
 from disconer.errors import DisconerError
 from disconer.files import replace_file
+from disconer.model.case import Case, cases
 from disconer.model.reader import Ints, Pieces
 from disconer.types import Sentence
 
@@ -28,9 +29,11 @@ class PieceTokenizer:
 
     The sentence is tokenized as the raw text that the encoder was trained on; a word's pieces are those that
     share a character with it. So the same code is right for word pieces, byte-level BPE and unigram models.
+
+    case: each piece is two numbers, its own and its case, for an encoder that reads it.
     """
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, *, case: bool = False) -> None:
         if not hasattr(tokenizer, "backend_tokenizer"):
             raise DisconerError(
                 f"The tokenizer of this encoder ({type(tokenizer).__name__}) does not say where in the text a piece is",
@@ -38,14 +41,15 @@ class PieceTokenizer:
                 fix="Choose another encoder.",
             )
         self.tokenizer = tokenizer
+        self._case = case
         self._backend = tokenizer.backend_tokenizer
         self._backend.no_truncation()
         self._backend.no_padding()
         bare = self._backend.encode("a", add_special_tokens=False).ids
         whole = self._backend.encode("a", add_special_tokens=True).ids
         before = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
-        self.prefix: Ints = np.array(whole[:before], dtype=np.int64)
-        self.suffix: Ints = np.array(whole[before + len(bare) :], dtype=np.int64)
+        self.prefix: Ints = self._mark(whole[:before])
+        self.suffix: Ints = self._mark(whole[before + len(bare) :])
         self.padding: int = tokenizer.pad_token_id or 0
 
     def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
@@ -53,7 +57,22 @@ class PieceTokenizer:
         text = _HALF_PAIR.sub(_REPLACEMENT, text)
         stretches = [text[sentence.start : sentence.end] for sentence in sentences]
         encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
-        return [_align(encoding, sentence) for encoding, sentence in zip(encoded, sentences, strict=True)]
+        return [self._align(*given) for given in zip(encoded, stretches, sentences, strict=True)]
+
+    def _mark(self, ids: list[int]) -> Ints:
+        """Pieces that stand for no text."""
+        marks = np.array(ids, dtype=np.int64)
+        return np.stack([marks, np.full_like(marks, Case.LOWER)], axis=-1) if self._case else marks
+
+    def _align(self, encoding: Any, text: str, sentence: Sentence) -> Pieces:
+        ids = np.array(encoding.ids, dtype=np.int64)
+        offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        if self._case:
+            ids = np.stack([ids, cases(text, offsets)], axis=-1)
+        words = np.array(sentence.tokens, dtype=np.int64).reshape(-1, 2) - sentence.start
+        first = np.searchsorted(offsets[:, 1], words[:, 0], side="right")
+        end = np.searchsorted(offsets[:, 0], words[:, 1], side="left")
+        return Pieces(ids, first, np.maximum(first, end))
 
     def save(self, folder: Path) -> None:
         """See `Reader`."""
@@ -61,11 +80,3 @@ class PieceTokenizer:
             self.tokenizer.save_pretrained(staging)
             for path in Path(staging).iterdir():
                 replace_file(folder / path.name, path.read_bytes())
-
-
-def _align(encoding: Any, sentence: Sentence) -> Pieces:
-    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-    words = np.array(sentence.tokens, dtype=np.int64).reshape(-1, 2) - sentence.start
-    first = np.searchsorted(offsets[:, 1], words[:, 0], side="right")
-    end = np.searchsorted(offsets[:, 0], words[:, 1], side="left")
-    return Pieces(np.array(encoding.ids, dtype=np.int64), first, np.maximum(first, end))

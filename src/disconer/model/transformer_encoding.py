@@ -10,6 +10,7 @@ import torch
 
 from disconer.config import EncoderConfig
 from disconer.errors import DisconerError, Where
+from disconer.model.case import reads_case
 from disconer.model.encoder import Encoding
 from disconer.model.encoders import TransformerWords
 from disconer.model.hub import first_line, quiet
@@ -23,14 +24,15 @@ TOKENIZER = "tokenizer.json"
 def load_transformer_encoding(config: EncoderConfig) -> Encoding:
     """A pretrained transformer and its tokenizer."""
     transformer, tokenizer = load_encoder(config.name)
-    return Encoding(_transformer_words(config, transformer), PieceTokenizer(tokenizer))
+    words = _transformer_words(config, transformer)
+    return Encoding(words, PieceTokenizer(tokenizer, case=words.reads_case))
 
 
 def build_transformer_encoding(config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
     """What a model folder describes; the weights are random."""
     with quiet():
         transformer = _build_transformer(description, folder)
-        return Encoding(_transformer_words(config, transformer), _load_tokenizer(folder))
+        return Encoding(_transformer_words(config, transformer), _load_tokenizer(folder, case=reads_case(description)))
 
 
 def _transformer_words(config: EncoderConfig, transformer: torch.nn.Module) -> TransformerWords:
@@ -54,11 +56,11 @@ def _build_transformer(description: Mapping[str, Any], folder: Path) -> torch.nn
     return without_pooler(transformer)
 
 
-def _load_tokenizer(folder: Path) -> PieceTokenizer:
+def _load_tokenizer(folder: Path, *, case: bool) -> PieceTokenizer:
     from transformers import PreTrainedTokenizerFast
 
     try:
-        return PieceTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True))
+        return PieceTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True), case=case)
     except Exception as error:  # what the tokenizers library raises has no type of its own
         raise DisconerError(
             "The tokenizer of this model is missing or damaged",

@@ -8,6 +8,7 @@ from pathlib import Path
 from disconer.config import Config, config_from_dict
 from disconer.errors import DisconerError, Where
 from disconer.files import replace_file
+from disconer.model.case import reads_case
 from disconer.model.description import damaged, read_description, read_scale
 from disconer.model.reader import Reader
 from disconer.model.runtime import Device, Precision
@@ -68,7 +69,7 @@ def load_onnx_model(folder: Path) -> OnnxModel:
         folder=folder,
         config=config,
         labels=tuple(description["labels"]),
-        reader=load_reader(config.encoder, folder, padding=runtime.padding),
+        reader=load_reader(config.encoder, folder, padding=runtime.padding, case=reads_case(description["encoder"])),
         max_pieces=runtime.max_pieces,
         scale=read_scale(description, folder),
         int8=runtime.int8,

@@ -27,11 +27,11 @@ class SavedTokenizer:
         self.backend_tokenizer.save(str(Path(folder) / TOKENIZER))
 
 
-def load_reader(config: EncoderConfig, folder: Path, *, padding: int) -> Reader:
+def load_reader(config: EncoderConfig, folder: Path, *, padding: int, case: bool) -> Reader:
     """The reader of the exported model in a folder."""
     if config.kind == "vectors":
         return WordReader(load_words(folder), spelled=config.characters is not None)
-    return PieceTokenizer(SavedTokenizer(_load_tokenizer(folder / TOKENIZER), padding))
+    return PieceTokenizer(SavedTokenizer(_load_tokenizer(folder / TOKENIZER), padding), case=case)
 
 
 def _load_tokenizer(path: Path) -> Any:
