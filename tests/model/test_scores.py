@@ -43,3 +43,12 @@ def test_too_little_or_misleading_evidence_changes_nothing() -> None:
     scores, right = sample(1.0, 0.0)
     assert fit_scale(scores, [not truth for truth in right]) == UNSCALED
     assert fit_scale([0.5] * 4 * FEWEST, [True, False] * 2 * FEWEST) == UNSCALED
+
+
+def test_scores_that_crowd_at_one_are_scaled_too() -> None:
+    """A network that is all but certain of everything, and wrong in a tenth of it."""
+    chance = random.Random(2)
+    scores = [1 - 10 ** chance.uniform(-6, -2) for _ in range(5000)]
+    right = [chance.random() < 0.9 for _ in scores]
+    scale = fit_scale(scores, right)
+    assert sum(map(scale, scores)) / len(scores) == pytest.approx(0.9, abs=0.02)

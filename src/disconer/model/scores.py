@@ -40,23 +40,58 @@ def fit_scale(scores: Sequence[float], right: Sequence[bool]) -> ScoreScale:
     if min(sum(right), len(right) - sum(right)) < FEWEST:
         return UNSCALED
     odds = [_log_odds(score) for score in scores]
-    slope, offset = 1.0, 0.0
+    line, loss = UNSCALED, _loss(UNSCALED, odds, right)
     for _ in range(_STEPS):
-        chances = [_chance(slope * x + offset) for x in odds]
-        errors = [chance - truth for chance, truth in zip(chances, right, strict=True)]
-        weights = [chance * (1 - chance) for chance in chances]
-        by_slope, by_offset = sum(map(mul, errors, odds)), sum(errors)  # the gradient
-        a = sum(w * x * x for w, x in zip(weights, odds, strict=True))  # the Hessian [[a, b], [b, c]]
-        b, c = sum(map(mul, weights, odds)), sum(weights)
-        determinant = a * c - b * b
-        if determinant <= 0:
+        if (step := _newton_step(line, odds, right)) is None:
             return UNSCALED
-        slope_step = (c * by_slope - b * by_offset) / determinant
-        offset_step = (a * by_offset - b * by_slope) / determinant
-        slope, offset = slope - slope_step, offset - offset_step
-        if abs(slope_step) + abs(offset_step) < _SETTLED:
+        better = _better(line, step, loss, odds, right)
+        if better is None:  # as good as it gets
             break
-    return ScoreScale(slope, offset) if slope > 0 and math.isfinite(offset) else UNSCALED
+        line, loss = better
+    return line if line.slope > 0 and math.isfinite(line.offset) else UNSCALED
+
+
+def _newton_step(line: ScoreScale, odds: Sequence[float], right: Sequence[bool]) -> ScoreScale | None:
+    """What Newton's method takes off slope and offset; None where the loss is flat."""
+    chances = [_chance(line.slope * x + line.offset) for x in odds]
+    errors = [chance - truth for chance, truth in zip(chances, right, strict=True)]
+    weights = [chance * (1 - chance) for chance in chances]
+    by_slope, by_offset = sum(map(mul, errors, odds)), sum(errors)  # the gradient
+    a = sum(w * x * x for w, x in zip(weights, odds, strict=True))  # the Hessian [[a, b], [b, c]]
+    b, c = sum(map(mul, weights, odds)), sum(weights)
+    determinant = a * c - b * b
+    if determinant <= 0:
+        return None
+    return ScoreScale(
+        (c * by_slope - b * by_offset) / determinant,
+        (a * by_offset - b * by_slope) / determinant,
+    )
+
+
+def _better(
+    line: ScoreScale, step: ScoreScale, loss: float, odds: Sequence[float], right: Sequence[bool]
+) -> tuple[ScoreScale, float] | None:
+    """The line after a step, or after half of it, a quarter, …: whole ones leap too far where scores crowd at 1."""
+    share = 1.0
+    while share * (abs(step.slope) + abs(step.offset)) > _SETTLED:
+        moved = ScoreScale(line.slope - share * step.slope, line.offset - share * step.offset)
+        if (lower := _loss(moved, odds, right)) < loss:
+            return moved, lower
+        share /= 2
+    return None
+
+
+def _loss(line: ScoreScale, odds: Sequence[float], right: Sequence[bool]) -> float:
+    """Minus the log-likelihood."""
+    return sum(
+        _softplus(-z if truth else z)
+        for z, truth in ((line.slope * x + line.offset, truth) for x, truth in zip(odds, right, strict=True))
+    )
+
+
+def _softplus(z: float) -> float:
+    """log(1 + e^z), without overflow."""
+    return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
 
 
 def _chance(log_odds: float) -> float:
