@@ -28,6 +28,7 @@ class WordArrays:
     piece_places, word_places: pieces and the words that they belong to, as places in the flattened
         (R, P) and (B, N).  Shape: (M,)
     word_mask:  Shape: (B, N)
+    real_words: the places of words in the flattened (B, N), as the others are padding. K of them.  Shape: (K,)
     own_mask: the words whose spans are learnt from this window.  Shape: (B, N)
     heads: -1 for a root.  Shape: (B, N)
     parsed: whether the window has heads at all.  Shape: (B,)
@@ -40,6 +41,7 @@ class WordArrays:
     piece_places: Ints
     word_places: Ints
     word_mask: Bools
+    real_words: Ints
     own_mask: Bools
     heads: Ints
     parsed: Bools
@@ -81,6 +83,7 @@ def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multipl
     # A word without pieces takes what opens the row, a special piece as a rule: a neighbour's would make it its double.
     first_piece[word_mask] = np.where(counts, start, opening)
     earlier = np.cumsum(counts) - counts  # of each word, the pieces of all words before it
+    real_words = np.flatnonzero(word_mask)
 
     own = np.array([window.own for window in windows]) - np.array([[window.start] for window in windows])  # (B, 2)
     heads, parsed = _heads(windows, word_mask)
@@ -89,8 +92,9 @@ def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multipl
         piece_mask=piece_mask.astype(np.int64),
         first_piece=first_piece,
         piece_places=np.repeat(start - earlier, counts) + np.arange(counts.sum()),
-        word_places=np.repeat(np.flatnonzero(word_mask), counts),
+        word_places=np.repeat(real_words, counts),
         word_mask=word_mask,
+        real_words=real_words,
         own_mask=(word >= own[:, :1]) & (word < own[:, 1:]),
         heads=heads,
         parsed=parsed,

@@ -26,6 +26,7 @@ class WordBatch:
     piece_places: Tensor
     word_places: Tensor
     word_mask: Tensor
+    real_words: Tensor
     own_mask: Tensor
     heads: Tensor
     parsed: Tensor

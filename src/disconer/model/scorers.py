@@ -58,17 +58,17 @@ class FragmentScorer(nn.Module):
         _expect_none(self.rest[-1] if hidden else self.first)
 
     def forward(self, words: Tensor, widths: Tensor) -> Tensor:
-        """Scores of the spans [i, i + w].
+        """Scores of the spans [i, i + w] of words that follow one another, sentence upon sentence.
 
-        words:  Shape: (B, N, d).  widths: the vectors of widths 0 to W - 1.  Shape: (W, d_w)
-        Returns:  Shape: (B, N, W, classes); spans past the end of a sentence score something meaningless.
+        words:  Shape: (N, d).  widths: the vectors of widths 0 to W - 1.  Shape: (W, d_w)
+        Returns:  Shape: (N, W, classes); spans past the end of a sentence score something meaningless.
         """
         at_start, at_end, at_width = torch.split(self.first.weight, self.parts, dim=1)
-        starts = linear(words, at_start, self.first.bias)  # (B, N, H)
-        ends = linear(words, at_end)  # (B, N, H)
+        starts = linear(words, at_start, self.first.bias)  # (N, H)
+        ends = linear(words, at_end)  # (N, H)
         n_widths = len(widths)
-        reached = pad(ends, (0, 0, 0, n_widths - 1)).unfold(1, n_widths, 1)  # (B, N, H, W): ends at i + w
-        hidden = starts.unsqueeze(2) + reached.transpose(2, 3) + linear(widths, at_width)  # (B, N, W, H)
+        reached = pad(ends, (0, 0, 0, n_widths - 1)).unfold(0, n_widths, 1)  # (N, H, W): ends at i + w
+        hidden = starts.unsqueeze(1) + reached.transpose(1, 2) + linear(widths, at_width)  # (N, W, H)
         scores: Tensor = self.rest(hidden)
         return scores
 

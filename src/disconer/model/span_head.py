@@ -166,14 +166,19 @@ class SpanHead(nn.Module):
     # Both
 
     def _span_scores(self, words: Tensor, batch: WordBatch) -> tuple[Tensor, Tensor]:
-        """Scores of all spans, and which of them exist.  Shape: (B, N, W, classes), (B, N, W)"""
-        n_words = words.shape[1]
+        """Scores of all spans, and which of them exist.  Shape: (B, N, W, classes), (B, N, W)
+
+        Padding is left out before spans are scored, as a batch of unlike sentences is padding for the most part.
+        """
+        n_rows, n_words = words.shape[:2]
         n_widths = n_words if self.max_width is None else min(self.max_width, n_words)
         width = torch.arange(n_widths, device=words.device)
-        scores = self.fragments(words, self.widths(width)).float()
+        real = batch.real_words
+        scores = self.fragments(words.flatten(0, 1)[real], self.widths(width)).float()  # (K, W, classes)
+        everywhere = scores.new_zeros(n_rows * n_words, *scores.shape[1:]).index_copy(0, real, scores)
         end = torch.arange(n_words, device=words.device)[:, None] + width  # (N, W)
         lengths = batch.word_mask.sum(-1)
-        return scores, end < lengths[:, None, None]
+        return everywhere.unflatten(0, (n_rows, n_words)), end < lengths[:, None, None]
 
     def _margins(self, scores: Tensor) -> Tensor:
         """By how much the best label of a span beats its being no fragment.  Shape: (B, N, W)"""

@@ -79,6 +79,7 @@ class SpanGraph(nn.Module):
             piece_places=piece_places,
             word_places=word_places,
             word_mask=word_mask,
+            real_words=word_places,  # which no part of this graph reads
             own_mask=word_mask,
             heads=heads,
             parsed=parsed,
