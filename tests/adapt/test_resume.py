@@ -40,23 +40,28 @@ def break_off_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Loop, "_step", dying_step)
 
 
-@pytest.mark.parametrize("dropout", [False, True])
+@pytest.mark.parametrize("more", [{}, {"dropout": True}, {"words": 3, "case": True}])
 def test_a_broken_run_goes_on_to_the_same_result(
-    dropout: bool, encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    more: dict[str, Any], encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = quick(steps=50, dropout=dropout, save_minutes=0)
-    unbroken = adapt(encoder, [texts], tmp_path / "unbroken", settings)
+    (tmp_path / "broken up.txt").write_text("Stiffness of Hands, kneepain and HEPATICFAILURE. " * 60)
+    all_texts = [texts, tmp_path / "broken up.txt"]
+    settings = quick(steps=50, save_minutes=0, **more)
+    unbroken = adapt(encoder, all_texts, tmp_path / "unbroken", settings)
     with monkeypatch.context() as context:
         break_off_at(33, context)
         with pytest.raises(Killed):
-            adapt(encoder, [texts], tmp_path / "broken", settings)
+            adapt(encoder, all_texts, tmp_path / "broken", settings)
     assert not (tmp_path / "broken" / "config.json").exists()
-    resumed = adapt(encoder, [texts], tmp_path / "broken", settings, resume=True)
+    resumed = adapt(encoder, all_texts, tmp_path / "broken", settings, resume=True)
     assert metrics(resumed.folder) == metrics(unbroken.folder)
     assert resumed.perplexity_after == unbroken.perplexity_after
+    about = [{file.name for file in (run.folder / "adaptation").iterdir()} for run in (resumed, unbroken)]
+    assert about[0] == about[1]
+    assert ("words.txt" in about[0]) is ("words" in more)
     weights, expected = (load_file(run.folder / "model.safetensors") for run in (resumed, unbroken))
     torch.testing.assert_close(weights, expected, rtol=0, atol=0)
-    assert adapt(encoder, [texts], tmp_path / "broken", settings, resume=True) == resumed  # nothing left to do
+    assert adapt(encoder, all_texts, tmp_path / "broken", settings, resume=True) == resumed  # nothing left to do
 
 
 def test_other_settings_are_refused(encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
