@@ -92,10 +92,12 @@ def torchrun(n_processes: int, *arguments: object) -> subprocess.CompletedProces
 
 
 def test_two_processes_are_one(encoder: str, texts: Path, tmp_path: Path) -> None:
-    one = adapt(encoder, [texts], tmp_path / "one", quick(steps=30))
+    (tmp_path / "more.txt").write_text("Stiffness of Hands, kneepain and HEPATICFAILURE. " * 60)
+    one = adapt(encoder, [texts, tmp_path / "more.txt"], tmp_path / "one", quick(steps=30, words=3, case=True))
     sizes = ["--steps=30", "--batch=8", "--length=32", "--rate=5e-3", "--held-out=0.2", "--at-once=4"]
-    done = torchrun(2, encoder, texts, tmp_path / "two", *sizes)
-    assert done.stderr.count("the encoder is in") == 1  # one speaks for both
+    done = torchrun(2, encoder, texts, tmp_path / "more.txt", tmp_path / "two", *sizes, "--words=3", "--case")
+    assert done.stderr.count("words: 3 get pieces of their own") == 1  # one counts and speaks for both
+    assert done.stderr.count("the encoder is in") == 1
     for record, expected in zip(metrics(tmp_path / "two"), metrics(one.folder), strict=True):
         torch.testing.assert_close(record, expected, rtol=1e-4, atol=1e-6)
     weights, expected_weights = (load_file(tmp_path / run / "model.safetensors") for run in ("two", "one"))

@@ -15,7 +15,7 @@ from disconer.adapt.state import AdaptFolder
 from disconer.adapt.texts import iter_texts
 from disconer.adapt.tokenize import is_held_out
 from disconer.adapt.vocabulary import add_words, check_vocabulary
-from disconer.adapt.words import Choice, Vocabulary, best_words, count_words, listed_words
+from disconer.adapt.words import RAREST, Choice, Vocabulary, best_words, count_words, listed_words
 from disconer.ledger import Ledger
 
 
@@ -56,4 +56,7 @@ def _chosen(
     unread = Ledger(skip_bad=source.ledger.skip_bad)  # faults are counted when the text is tokenised
     texts = iter_texts(source.paths, source.format, unread)
     learnt_from = (text for text in texts if not is_held_out(text, held_out))
-    return best_words(count_words(learnt_from, vocabulary, display.counting), vocabulary, wanted)
+    choice = best_words(count_words(learnt_from, vocabulary, display.counting), vocabulary, wanted)
+    if len(choice.words) < wanted:
+        display.note(f"no more than {len(choice.words):,} words are broken up and seen {RAREST} times or more")
+    return choice

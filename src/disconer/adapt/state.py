@@ -87,6 +87,7 @@ class AdaptFolder:
     def write_facts(self, facts: Mapping[str, Any]) -> None:
         """Make the folder: what is written first tells whose it is."""
         self.about.mkdir(parents=True, exist_ok=True)
+        self._words.unlink(missing_ok=True)  # of a run that came to nothing
         replace_file(self.facts, json.dumps(facts, indent=2).encode())
 
     def write_words(self, words: Sequence[str]) -> None:
