@@ -40,23 +40,28 @@ def break_off_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Loop, "_step", dying_step)
 
 
-@pytest.mark.parametrize("dropout", [False, True])
+@pytest.mark.parametrize("more", [{}, {"dropout": True}, {"words": 3, "case": True}])
 def test_a_broken_run_goes_on_to_the_same_result(
-    dropout: bool, encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    more: dict[str, Any], encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = quick(steps=50, dropout=dropout, save_minutes=0)
-    unbroken = adapt(encoder, [texts], tmp_path / "unbroken", settings)
+    (tmp_path / "broken up.txt").write_text("Stiffness of Hands, kneepain and HEPATICFAILURE. " * 60)
+    all_texts = [texts, tmp_path / "broken up.txt"]
+    settings = quick(steps=50, save_minutes=0, **more)
+    unbroken = adapt(encoder, all_texts, tmp_path / "unbroken", settings)
     with monkeypatch.context() as context:
         break_off_at(33, context)
         with pytest.raises(Killed):
-            adapt(encoder, [texts], tmp_path / "broken", settings)
+            adapt(encoder, all_texts, tmp_path / "broken", settings)
     assert not (tmp_path / "broken" / "config.json").exists()
-    resumed = adapt(encoder, [texts], tmp_path / "broken", settings, resume=True)
+    resumed = adapt(encoder, all_texts, tmp_path / "broken", settings, resume=True)
     assert metrics(resumed.folder) == metrics(unbroken.folder)
     assert resumed.perplexity_after == unbroken.perplexity_after
+    about = [{file.name for file in (run.folder / "adaptation").iterdir()} for run in (resumed, unbroken)]
+    assert about[0] == about[1]
+    assert ("words.txt" in about[0]) is ("words" in more)
     weights, expected = (load_file(run.folder / "model.safetensors") for run in (resumed, unbroken))
     torch.testing.assert_close(weights, expected, rtol=0, atol=0)
-    assert adapt(encoder, [texts], tmp_path / "broken", settings, resume=True) == resumed  # nothing left to do
+    assert adapt(encoder, all_texts, tmp_path / "broken", settings, resume=True) == resumed  # nothing left to do
 
 
 def test_other_settings_are_refused(encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,10 +92,12 @@ def torchrun(n_processes: int, *arguments: object) -> subprocess.CompletedProces
 
 
 def test_two_processes_are_one(encoder: str, texts: Path, tmp_path: Path) -> None:
-    one = adapt(encoder, [texts], tmp_path / "one", quick(steps=30))
+    (tmp_path / "more.txt").write_text("Stiffness of Hands, kneepain and HEPATICFAILURE. " * 60)
+    one = adapt(encoder, [texts, tmp_path / "more.txt"], tmp_path / "one", quick(steps=30, words=3, case=True))
     sizes = ["--steps=30", "--batch=8", "--length=32", "--rate=5e-3", "--held-out=0.2", "--at-once=4"]
-    done = torchrun(2, encoder, texts, tmp_path / "two", *sizes)
-    assert done.stderr.count("the encoder is in") == 1  # one speaks for both
+    done = torchrun(2, encoder, texts, tmp_path / "more.txt", tmp_path / "two", *sizes, "--words=3", "--case")
+    assert done.stderr.count("words: 3 get pieces of their own") == 1  # one counts and speaks for both
+    assert done.stderr.count("the encoder is in") == 1
     for record, expected in zip(metrics(tmp_path / "two"), metrics(one.folder), strict=True):
         torch.testing.assert_close(record, expected, rtol=1e-4, atol=1e-6)
     weights, expected_weights = (load_file(tmp_path / run / "model.safetensors") for run in ("two", "one"))

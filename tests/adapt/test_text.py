@@ -22,6 +22,7 @@ from disconer.adapt.texts import iter_texts, split_collection
 from disconer.adapt.tokenize import PieceMaker, is_held_out
 from disconer.errors import BadInput, DisconerError
 from disconer.ledger import Ledger
+from disconer.model.case import Case
 
 CLS, SEP = 2, 3
 
@@ -63,9 +64,11 @@ def test_a_collection_keeps_every_line(lines: list[str]) -> None:
     assert [line for line in found if line.strip()] == [line for line in lines if line.strip()]
 
 
-def cached(texts: list[str], folder: Path, *, held_out: float = 0.0, whole_words: bool = False) -> TokenCache:
-    origin = {"whole_words": whole_words}
-    maker = PieceMaker(tiny_tokenizer(), whole_words=whole_words)
+def cached(
+    texts: list[str], folder: Path, *, held_out: float = 0.0, whole_words: bool = False, case: bool = False
+) -> TokenCache:
+    origin = {"whole_words": whole_words, "case": case}
+    maker = PieceMaker(tiny_tokenizer(), whole_words=whole_words, case=case)
     build_cache(folder, texts, maker, origin, held_out=held_out, seen=lambda _: None)
     return open_cache(folder, origin)
 
@@ -90,6 +93,24 @@ def test_words_begin_where_the_tokenizer_says(tmp_path: Path) -> None:
     assert words.tolist() == [[0, 1, 2, 2, 3], [0, 1, 2, 3, 4], [0, 1, 1, 2, 3]]
 
 
+def test_cases_beside_pieces(tmp_path: Path) -> None:
+    cache = cached(["Severe\n\nPAINstiff in the kneeHand", "mild Pain"], tmp_path, case=True)
+    assert cache.train.starts is None
+    assert cache.train.cases is not None
+    expected = [Case.TITLE, Case.UPPER, *[Case.LOWER] * 4, Case.TITLE, Case.LOWER, Case.LOWER, Case.TITLE, Case.LOWER]
+    assert cache.train.cases.tolist() == expected
+    rows = Sequences(cache.train, length=6, begin=CLS, end=SEP)
+    cases = rows.cases(np.arange(len(rows)))
+    assert cases is not None
+    assert cases[:2].tolist() == [[0, 1, 2, 0, 0, 0], [0, 0, 0, 1, 0, 0]]
+    assert rows.words(np.arange(len(rows))) is None
+
+
+def test_no_cases_where_nobody_asks(tmp_path: Path) -> None:
+    rows = Sequences(cached(["Severe pain in the Knee"], tmp_path).train, length=5, begin=CLS, end=SEP)
+    assert rows.cases(np.arange(len(rows))) is None
+
+
 def test_held_out_by_content(tmp_path: Path) -> None:
     texts = notes(200)
     cache = cached(texts, tmp_path / "one", held_out=0.25)
@@ -104,12 +125,12 @@ def test_a_damaged_note(damage: str, tmp_path: Path) -> None:
     cached(["severe pain"], tmp_path)
     (tmp_path / "tokens.json").write_text(damage)
     with pytest.raises(DisconerError, match=r"tokenised text here is damaged.*Delete this folder"):
-        open_cache(tmp_path, {"whole_words": False})
+        open_cache(tmp_path, {"whole_words": False, "case": False})
 
 
 @given(st.integers(6, 200), st.integers(4, 9))
 def test_packed_sequences_lose_nothing(n_pieces: int, length: int) -> None:
-    tokens = Tokens(np.arange(10, 10 + n_pieces, dtype=np.uint16), None, 1)
+    tokens = Tokens(np.arange(10, 10 + n_pieces, dtype=np.uint16), None, None, 1)
     if n_pieces < length - 2:
         return
     rows = Sequences(tokens, length=length, begin=CLS, end=SEP)

@@ -16,11 +16,13 @@ from model.families import ENCODERS, TINY
 WORDS = ["pain", "stiff", "ness", "in", "the", "knee", "hand", "of", "patient", "with"]
 WORDS += ["severe", "mild", "renal", "hepatic", "failure", "after", "two", "week", "s"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+UNUSED = ["[unused0]", "[unused1]"]
+FREE = [43, 44]  # their places
 
 
 def tiny_tokenizer(*, mask: bool = True) -> PreTrainedTokenizerFast:
     """Word pieces: whole words, and `##` before those that go on with one."""
-    vocabulary = [*SPECIAL, *WORDS, *(f"##{word}" for word in WORDS)]
+    vocabulary = [*SPECIAL, *WORDS, *(f"##{word}" for word in WORDS), *UNUSED]
     numbers = {piece: number for number, piece in enumerate(vocabulary)}
     tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)

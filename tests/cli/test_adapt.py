@@ -45,6 +45,20 @@ def test_wrong_settings(command: list[object]) -> None:
         run(*command, "--mask", 2)
 
 
+@pytest.mark.parametrize("by_number", [True, False])
+def test_words_by_number_or_file_and_case(by_number: bool, command: list[object], tmp_path: Path) -> None:
+    (tmp_path / "more.txt").write_text("Kneepain of the hand. " * 60)
+    (tmp_path / "words.txt").write_text("kneepain\n")
+    result = run(*command, "--words", 5 if by_number else tmp_path / "words.txt", "--case")
+    assert result.exit_code == 0
+    assert "words: 1 get pieces of their own" in result.stderr
+    assert ("pieces a word: " in result.stderr) is by_number
+    assert ("note: no more than 1 words are broken up" in result.stderr) is by_number
+    about = tmp_path / "adapted" / "adaptation"
+    assert (about / "words.txt").read_text() == "kneepain\n"
+    assert json.loads((about / "run.json").read_text())["words"] == (5 if by_number else "words.txt")
+
+
 def test_bad_texts_are_counted(command: list[object], tmp_path: Path) -> None:
     (tmp_path / "notes" / "bad.txt").write_bytes(b"caf\xe9")
     with pytest.raises(DisconerError, match="This is not UTF-8"):

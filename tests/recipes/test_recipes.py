@@ -106,18 +106,21 @@ def make_encoder(work: Path, *texts: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def test_the_encoder_is_adapted_twice_and_packed(work: Path) -> None:
+def test_the_encoder_is_adapted_three_times_and_packed(work: Path) -> None:
     corpora = ("chia", "genia", "phee", "craft")
     for corpus in corpora:
         (work / corpus).mkdir()
         (work / corpus / "train.jsonl").touch()
     assert make_encoder(work, "a.txt", "b.txt.xz").returncode == 0
-    first, second, packed = work.with_name("calls").read_text().splitlines()
+    first, second, third, packed = work.with_name("calls").read_text().splitlines()
     once = [f"{work}/{corpus}/train.jsonl" for corpus in corpora]
     assert first.startswith(f"adapt all-MiniLM-L6-v2 a.txt b.txt.xz {' '.join(once)} --minutes 8 ")
     assert second.startswith(f"adapt {work}/encoder-1 a.txt b.txt.xz ")
-    assert [second.split().count(text) for text in once] == [10, 10, 10, 5]
-    assert packed.endswith(f"pack_encoder.py {work}/encoder-2 {work}/biomedical-minilm")
+    assert third.startswith(f"adapt {work}/encoder-2 a.txt b.txt.xz ")
+    for often in (second, third):
+        assert [often.split().count(text) for text in once] == [10, 10, 10, 5]
+    assert f" --words {ROOT}/recipes/encoder-words.txt --case " in third
+    assert packed.endswith(f"pack_encoder.py {work}/encoder-3 {work}/biomedical-minilm")
 
 
 def test_an_encoder_of_what_is_not_there(work: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from accelerate import Accelerator
 
@@ -57,7 +57,7 @@ class Adaptation:
     ) -> None:
         self.base, self.texts, self.settings = base, texts, settings
         self.cache, self.folder, self.accelerator, self.display, self.clock = cache, folder, accelerator, display, clock
-        self.tokenizer, self.new_head = pretrained.tokenizer, pretrained.new_head
+        self.pretrained, self.tokenizer, self.new_head = pretrained, pretrained.tokenizer, pretrained.new_head
         self.sequences = self._sequences(cache.train)
         self.model = MaskedModel(pretrained.language_model)
         self.rate = settings.rate or usual_rate(self.model.width)
@@ -190,8 +190,9 @@ class Adaptation:
             base=self.base,
             texts=self.texts,
             cache=self.cache,
+            pretrained=self.pretrained,
             result=result,
-            settings=asdict(self.settings) | {"rate": self.rate, "at_once": progress.at_once},
+            settings=self.settings.to_dict() | {"rate": self.rate, "at_once": progress.at_once},
             version=__version__,
         )
         replace_file(self.folder.card, card.encode())

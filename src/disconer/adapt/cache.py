@@ -27,10 +27,12 @@ class Tokens:
     """The pieces of one part of the text.
 
     starts: whether a piece begins a word; None where nobody asked.
+    cases: how a piece is written; None where nobody asked.
     """
 
     ids: NDArray[Any]
     starts: NDArray[np.bool_] | None
+    cases: NDArray[np.uint8] | None
     n_documents: int
 
     def __len__(self) -> int:
@@ -80,15 +82,16 @@ def build_cache(
     folder.mkdir(parents=True, exist_ok=True)
     counts = {part: {"documents": 0, "pieces": 0} for part in (TRAIN, HELD_OUT)}
     with ExitStack() as files:
-        ids, starts = (
+        ids, starts, cases = (
             {part: files.enter_context(open(folder / f"{part}.{kind}", "wb")) for part in counts}
-            for kind in ("ids", "starts")
+            for kind in ("ids", "starts", "cases")
         )
 
         def write(pieces: Pieces, is_held_out: bool) -> None:
             part = HELD_OUT if is_held_out else TRAIN
             write_array(ids[part], pieces.ids)
             write_array(starts[part], pieces.starts)
+            write_array(cases[part], pieces.cases)
             counts[part]["documents"] += pieces.n_documents
             counts[part]["pieces"] += len(pieces.ids)
             seen(counts[TRAIN]["pieces"] + counts[HELD_OUT]["pieces"])
@@ -103,8 +106,8 @@ def open_cache(folder: Path, origin: Mapping[str, Any]) -> TokenCache:
     try:
         note = json.loads((folder / NOTE).read_bytes())
         made_of, dtype = note["origin"], np.dtype(note["dtype"])
-        whole_words = bool(made_of["whole_words"])
-        parts = [_open_part(folder, name, dtype, note["counts"][name], whole_words) for name in (TRAIN, HELD_OUT)]
+        asked = {"starts": bool(made_of["whole_words"]), "cases": bool(made_of["case"])}
+        parts = [_open_part(folder, name, dtype, note["counts"][name], asked) for name in (TRAIN, HELD_OUT)]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DisconerError(
             "The tokenised text here is damaged",
@@ -123,11 +126,14 @@ def open_cache(folder: Path, origin: Mapping[str, Any]) -> TokenCache:
     return TokenCache(*parts)
 
 
-def _open_part(folder: Path, name: str, dtype: np.dtype[Any], counts: Mapping[str, int], whole_words: bool) -> Tokens:
+def _open_part(
+    folder: Path, name: str, dtype: np.dtype[Any], counts: Mapping[str, int], asked: Mapping[str, bool]
+) -> Tokens:
     n_pieces = counts["pieces"]
     ids = _mapped(folder / f"{name}.ids", dtype, n_pieces)
-    starts = _mapped(folder / f"{name}.starts", np.dtype(np.bool_), n_pieces) if whole_words else None
-    return Tokens(ids, starts, counts["documents"])
+    starts = _mapped(folder / f"{name}.starts", np.dtype(np.bool_), n_pieces) if asked["starts"] else None
+    cases = _mapped(folder / f"{name}.cases", np.dtype(np.uint8), n_pieces) if asked["cases"] else None
+    return Tokens(ids, starts, cases, counts["documents"])
 
 
 def _mapped(path: Path, dtype: np.dtype[Any], size: int) -> NDArray[Any]:

@@ -7,9 +7,11 @@ from string import Template
 from typing import Any
 
 from disconer.adapt.cache import TokenCache
+from disconer.adapt.model import Pretrained
 from disconer.adapt.result import AdaptResult
 from disconer.config.yaml_text import format_yaml
 from disconer.model.card import public_name
+from disconer.model.case import Case
 
 _CARD = Template("""\
 ---
@@ -28,7 +30,7 @@ encoder:
   name: FOLDER
 ```
 
-or in Python: `transformers.AutoModel.from_pretrained("FOLDER")`.
+or in Python: `transformers.AutoModel.from_pretrained("FOLDER")`.$words$case
 
 ## Text
 
@@ -63,12 +65,22 @@ _NEW = """\
 `$base` came without the layer that guesses pieces. A new one began at random, so that the perplexity
 before is chance and says nothing about the encoder."""
 
+_WORDS = """
+
+$n words that the tokenizer of `$base` breaks up have a piece of their own: `adaptation/words.txt`."""
+_CASES = ", ".join(f"{case.value} {case.name.lower()}" for case in Case)
+_CASE = f"""
+
+It sees capitals, though its tokenizer drops them: the token type of a piece says how it is written
+({_CASES}). disconer tells it so by itself; transformers wants it as `token_type_ids`."""
+
 
 def encoder_card(
     *,
     base: str,
     texts: Sequence[str],
     cache: TokenCache,
+    pretrained: Pretrained,
     result: AdaptResult,
     settings: Mapping[str, Any],
     version: str,
@@ -76,8 +88,11 @@ def encoder_card(
     """The text of README.md."""
     base = public_name(base)
     about = _NEW.replace("$base", base) if result.new_head and result.perplexity_before is not None else ""
+    n_words = pretrained.n_new_words
     return _CARD.substitute(
         base=base,
+        words=Template(_WORDS).substitute(n=f"{n_words:,}", base=base) if n_words else "",
+        case=_CASE if pretrained.reads_case else "",
         texts="\n".join(f"- `{public_name(text)}`" for text in texts),
         n_documents=f"{cache.train.n_documents:,}",
         n_pieces=f"{len(cache.train):,}",

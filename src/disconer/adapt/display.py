@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from disconer.adapt.cache import TokenCache
 from disconer.adapt.result import AdaptResult
 from disconer.adapt.state import Progress
+from disconer.adapt.words import Choice
 from disconer.training.display import duration
 
 if TYPE_CHECKING:
@@ -33,14 +34,21 @@ class Display:
         self._step_size = 0
         self._start = (0, 0.0, 0.0)  # step, share of the budget and time at which this process began
 
+    def counting(self, n_words: int) -> None:
+        """How far counting words has come."""
+        self._passing(f"counting: {n_words / 1e6:,.0f} M words")
+
+    def words(self, choice: Choice) -> None:
+        self._clear()
+        saved = "" if choice.before is None else f"; pieces a word: {choice.before:.2f} → {choice.after:.2f}"
+        self._say(f"words: {len(choice.words):,} get pieces of their own{saved}")
+
     def reading(self, n_pieces: int) -> None:
         """How far tokenising has come."""
-        if sys.stderr.isatty() and not self.quiet:
-            print(f"\rtokenising: {n_pieces / 1e6:,.1f} M pieces", end="", file=sys.stderr, flush=True)
+        self._passing(f"tokenising: {n_pieces / 1e6:,.1f} M pieces")
 
     def text(self, cache: TokenCache, seconds: float) -> None:
-        if sys.stderr.isatty() and not self.quiet:
-            print("\r", end="", file=sys.stderr)
+        self._clear()
         self._say(
             f"text: {cache.train.n_documents:,} documents, {len(cache.train):,} pieces; held out: "
             f"{cache.held_out.n_documents:,} documents, {len(cache.held_out):,} pieces; {duration(seconds)}"
@@ -104,6 +112,14 @@ class Display:
         left = duration(max(0.0, seconds * (1 - done) / max(1e-9, done - done_before)))
         loss = f"{progress.loss:.3f}" if progress.history else "–"
         return f"{min(1.0, done):4.0%}  step {progress.step:>7,}  loss {loss}  {speed:>9,.0f} pieces/s  {left:>7} left"
+
+    def _passing(self, line: str) -> None:
+        """A line that the next one takes the place of, on terminals."""
+        if sys.stderr.isatty() and not self.quiet:
+            print(f"\r{line}", end="", file=sys.stderr, flush=True)
+
+    def _clear(self) -> None:
+        self._passing("\033[K")
 
     def _say(self, line: str) -> None:
         if self.quiet:

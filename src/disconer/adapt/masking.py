@@ -18,11 +18,13 @@ class Masked(NamedTuple):
     inputs: (B, L) what the encoder reads.
     places: (B, K) where in its sequence something is to be guessed.
     targets: (B, K) what stood there; UNASKED at places that are not used after all.
+    cases: (B, L) the case of what stood everywhere, for encoders that read it.
     """
 
     inputs: Tensor
     places: Tensor
     targets: Tensor
+    cases: Tensor | None = None
 
 
 class Masker:
@@ -39,8 +41,12 @@ class Masker:
         self._is_special = is_special.to(device)
         self._ordinary = torch.nonzero(~is_special).flatten().to(device)
 
-    def __call__(self, ids: Tensor, words: Tensor | None = None) -> Masked:
-        """words: (B, L) number of each piece's word in its sequence; every piece is a word by itself if None."""
+    def __call__(self, ids: Tensor, words: Tensor | None = None, cases: Tensor | None = None) -> Masked:
+        """Mask pieces. Their case stays to be seen: it helps to guess them, and so is learnt.
+
+        words: (B, L) number of each piece's word in its sequence; every piece is a word by itself if None.
+        cases: (B, L) of the pieces, if the encoder reads them.
+        """
         n_places = max(1, round(self._share * ids.shape[1]))
         scores = torch.rand(ids.shape, device=ids.device)  # (B, L)
         if words is not None:
@@ -52,7 +58,7 @@ class Masker:
         places = places[:, :-1]
         originals = ids.gather(1, places)
         replaced = torch.where(is_used, self._replacements(originals), originals)
-        return Masked(ids.scatter(1, places, replaced), places, originals.masked_fill(~is_used, UNASKED))
+        return Masked(ids.scatter(1, places, replaced), places, originals.masked_fill(~is_used, UNASKED), cases)
 
     def _replacements(self, originals: Tensor) -> Tensor:
         chance = torch.rand(originals.shape, device=originals.device)

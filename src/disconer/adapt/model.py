@@ -14,6 +14,7 @@ from torch.nn import functional
 from disconer.adapt.masking import UNASKED, Masked
 from disconer.errors import DisconerError, Where
 from disconer.model.base import is_compact, load_compact_weights
+from disconer.model.case import reads_case
 from disconer.model.resolve import load_found
 
 
@@ -23,11 +24,18 @@ class Pretrained:
 
     language_model: the encoder under a head that guesses pieces, as transformers builds it.
     new_head: the folder had no such head, so that it starts at random (tied to the encoder's own table of pieces).
+    n_new_words: words that have got a piece of their own since.
     """
 
     language_model: Any
     tokenizer: Any
     new_head: bool
+    n_new_words: int = 0
+
+    @property
+    def reads_case(self) -> bool:
+        """Whether the encoder takes the case of pieces for their token types."""
+        return reads_case(self.language_model.config.to_dict())
 
 
 class GivenStates(nn.Module):
@@ -54,7 +62,8 @@ class MaskedModel(nn.Module):
 
     def forward(self, masked: Masked) -> tuple[Tensor, Tensor]:
         """The summed loss of all guesses, and their number."""
-        states = self.encoder(input_ids=masked.inputs).last_hidden_state  # (B, L, d_h)
+        types = {} if masked.cases is None else {"token_type_ids": masked.cases}
+        states = self.encoder(input_ids=masked.inputs, **types).last_hidden_state  # (B, L, d_h)
         places = masked.places.unsqueeze(2).expand(-1, -1, states.shape[2])  # (B, K, d_h)
         logits = self.head(inputs_embeds=states.gather(1, places)).logits  # (B, K, vocabulary)
         targets = masked.targets.flatten()

@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from accelerate import Accelerator
 
 from disconer.adapt.cache import TokenCache, build_cache, has_cache, open_cache, origin_of, tokenizer_hash
 from disconer.adapt.display import Display
+from disconer.adapt.model import Pretrained
 from disconer.adapt.settings import AdaptSettings
 from disconer.adapt.texts import iter_texts
 from disconer.adapt.tokenize import PieceMaker
@@ -34,7 +34,7 @@ class TextSource:
 
 def read_tokens(
     source: TextSource,
-    tokenizer: Any,
+    pretrained: Pretrained,
     settings: AdaptSettings,
     folder: Path,
     accelerator: Accelerator,
@@ -43,14 +43,15 @@ def read_tokens(
     """The tokenised text, from `folder` if it is there already."""
     started = time.monotonic()
     facts = {
-        "tokenizer": tokenizer_hash(tokenizer),
+        "tokenizer": tokenizer_hash(pretrained.tokenizer),
         "held_out": settings.held_out,
         "whole_words": settings.whole_words,
+        "case": pretrained.reads_case,
     }
     origin = origin_of(source.paths, source.format, facts)
     if accelerator.is_main_process and not has_cache(folder):
         texts = iter_texts(source.paths, source.format, source.ledger)
-        maker = PieceMaker(tokenizer, whole_words=settings.whole_words)
+        maker = PieceMaker(pretrained.tokenizer, whole_words=settings.whole_words, case=pretrained.reads_case)
         build_cache(folder, texts, maker, origin, held_out=settings.held_out, seen=display.reading)
     accelerator.wait_for_everyone()
     cache = open_cache(folder, origin)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from disconer.adapt.adaptation import Adaptation
 from disconer.adapt.budget import Clock
 from disconer.adapt.display import Display
 from disconer.adapt.model import Pretrained, load_pretrained
+from disconer.adapt.prepare import prepare
 from disconer.adapt.read import TextSource, read_tokens
 from disconer.adapt.result import AdaptResult
 from disconer.adapt.settings import AdaptSettings
@@ -65,8 +65,11 @@ def adapt(
     elif accelerator.is_main_process:
         folder.write_facts(facts)
     source = TextSource([Path(text) for text in texts], format, ledger or Ledger())
+    pretrained = prepare(
+        pretrained, settings, source, encoder=encoder, folder=folder, accelerator=accelerator, display=display
+    )
     token_folder = Path(tokens) if tokens else folder.tokens
-    cache = read_tokens(source, pretrained.tokenizer, settings, token_folder, accelerator, display)
+    cache = read_tokens(source, pretrained, settings, token_folder, accelerator, display)
     return Adaptation(
         base=encoder,
         texts=[str(text) for text in texts],
@@ -83,7 +86,7 @@ def adapt(
 def _facts(encoder: str, texts: Sequence[str | Path], settings: AdaptSettings) -> dict[str, Any]:
     """What was run, by names that say nothing about the machine."""
     named = {"encoder": public_name(encoder), "texts": [public_name(str(text)) for text in texts]}
-    return named | asdict(settings) | {"versions": {"disconer": __version__, **versions()}}
+    return named | settings.to_dict() | {"versions": {"disconer": __version__, **versions()}}
 
 
 def _check_length(settings: AdaptSettings, pretrained: Pretrained, encoder: str) -> None:

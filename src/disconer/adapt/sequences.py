@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from disconer.adapt.cache import Tokens
 from disconer.errors import DisconerError
+from disconer.model.case import Case
 
 
 class Sequences:
@@ -51,6 +52,13 @@ class Sequences:
         starts = self._framed(self._tokens.starts, numbers, [True] * len(self._begin), [True] * len(self._end))
         starts[:, : len(self._begin) + 1] = True  # a word that the slice cuts begins here
         return (starts.cumsum(1) - 1).astype(np.int32)
+
+    def cases(self, numbers: NDArray[np.int64]) -> NDArray[np.uint8] | None:
+        """The case of each piece, or None if the encoder does not read it. Shape: (sequences, length)"""
+        if self._tokens.cases is None:
+            return None
+        begin, end = ([Case.LOWER] * len(marks) for marks in (self._begin, self._end))
+        return self._framed(self._tokens.cases, numbers, begin, end)
 
     def _framed(self, flat: NDArray[Any], numbers: NDArray[np.int64], begin: list[Any], end: list[Any]) -> NDArray[Any]:
         first = np.minimum(numbers * self._size, len(self._tokens) - self._size)

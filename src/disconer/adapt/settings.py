@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from disconer.errors import DisconerError
@@ -27,6 +28,9 @@ class AdaptSettings:
     warmup: share of the run in which the rate rises.
     mask: share of pieces to be guessed.
     whole_words: mask all pieces of a word, or none.
+    words: give words that the tokenizer breaks up pieces of their own: so many, those that save most pieces, or those
+        of a file, one a line.
+    case: teach an encoder whose tokenizer drops capitals to see them.
     dropout: keep the encoder's own dropout on.
     held_out: share of documents that are not learnt from, to measure perplexity on.
     save_minutes: how often the state is kept that `--resume` goes on from.
@@ -43,6 +47,8 @@ class AdaptSettings:
     weight_decay: float = 0.01
     mask: float = 0.15
     whole_words: bool = False
+    words: int | Path | None = None
+    case: bool = False
     dropout: bool = False
     held_out: float = 0.01
     precision: Precision = "auto"
@@ -61,6 +67,7 @@ class AdaptSettings:
             ("warmup", self.warmup, 0 <= self.warmup < 1, "from 0 to less than 1"),
             ("weight_decay", self.weight_decay, self.weight_decay >= 0, "at least 0"),
             ("mask", self.mask, 0 < self.mask < 1, "between 0 and 1"),
+            ("words", self.words, _are_words(self.words), "a number from 1 on, or the Path of a file"),
             ("held_out", self.held_out, 0 <= self.held_out < 1, "from 0 to less than 1"),
             ("precision", self.precision, self.precision in get_args(Precision), ", ".join(get_args(Precision))),
             ("seed", self.seed, self.seed >= 0, "at least 0"),
@@ -68,3 +75,12 @@ class AdaptSettings:
         wrong = [f"{name} {value}, expected {expected}" for name, value, is_right, expected in bounds if not is_right]
         if wrong:
             raise DisconerError("These settings of the adaptation cannot be", got="; ".join(wrong))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All settings; of a file its name, which says nothing about the machine."""
+        words = self.words.name if isinstance(self.words, Path) else self.words
+        return asdict(self) | {"words": words}
+
+
+def _are_words(words: int | Path | None) -> bool:
+    return words is None or isinstance(words, Path) or (isinstance(words, int) and words > 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ class AdaptFolder:
     """The files of a run, beside the encoder that it leaves in `path`.
 
     run.json: settings, versions, what was read. metrics.jsonl, curve.html: the loss. result.json: figures, at the end.
+    words.txt: those that got pieces of their own.
     tokens/, state.pt: the tokenised text, and network, optimizer and progress; deleted when all is done.
     """
 
@@ -55,7 +56,7 @@ class AdaptFolder:
         self.path, self.about = path, path / ABOUT
         self.card = path / "README.md"
         self.facts, self.curve = self.about / "run.json", self.about / "curve.html"
-        self.tokens = self.about / "tokens"
+        self.tokens, self._words = self.about / "tokens", self.about / "words.txt"
         self._state, self._metrics = self.about / "state.pt", self.about / "metrics.jsonl"
         self._result = self.about / "result.json"
 
@@ -86,7 +87,15 @@ class AdaptFolder:
     def write_facts(self, facts: Mapping[str, Any]) -> None:
         """Make the folder: what is written first tells whose it is."""
         self.about.mkdir(parents=True, exist_ok=True)
+        self._words.unlink(missing_ok=True)  # of a run that came to nothing
         replace_file(self.facts, json.dumps(facts, indent=2).encode())
+
+    def write_words(self, words: Sequence[str]) -> None:
+        """Keep the words that get pieces of their own."""
+        replace_file(self._words, "".join(f"{word}\n" for word in words).encode())
+
+    def read_words(self) -> list[str]:
+        return self._words.read_text("utf-8").split()
 
     def check_facts(self, facts: Mapping[str, Any]) -> None:
         """Refuse to resume what would not continue to the same result."""

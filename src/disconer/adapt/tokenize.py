@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from disconer.ahead import made_ahead
+from disconer.model.case import Case, cases
 
 BATCH = 4_000_000  # characters that are tokenised at once: work for many cores, and little memory
 HASHES = 2**64
@@ -30,10 +31,12 @@ class Pieces:
     """The pieces of some documents, one after another, each document with a separator behind it.
 
     starts: whether a piece begins a word; empty where nobody asks.
+    cases: how a piece is written; empty where nobody asks.
     """
 
     ids: NDArray[Any]
     starts: NDArray[np.bool_]
+    cases: NDArray[np.uint8]
     n_documents: int
 
 
@@ -41,17 +44,18 @@ class PieceMaker:
     """Tokenises documents, line by line and on all cores.
 
     tokenizer: a fast one of transformers; it is left as it is.
+    whole_words, case: ask where words begin, and how pieces are written.
     """
 
-    def __init__(self, tokenizer: Any, *, whole_words: bool) -> None:
+    def __init__(self, tokenizer: Any, *, whole_words: bool = False, case: bool = False) -> None:
         from tokenizers import Tokenizer
 
         self._tokenizer = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        # Only the slower way knows which word a piece is of.
-        self._encode = self._tokenizer.encode_batch if whole_words else self._tokenizer.encode_batch_fast
-        self._whole_words = whole_words
+        # Only the slower way knows which word a piece is of, and where it stands.
+        self._encode = self._tokenizer.encode_batch if whole_words or case else self._tokenizer.encode_batch_fast
+        self._whole_words, self._case = whole_words, case
         separator = tokenizer.sep_token_id
         self._end: list[int] = [] if separator is None else [separator]
         self.dtype = np.dtype(np.uint16 if len(tokenizer) <= 2**16 else np.uint32)
@@ -60,22 +64,33 @@ class PieceMaker:
         """The lines of a document follow each other without a mark: a line break is no more than a space."""
         encodings = iter(self._encode([line for text in texts for line in text.lines], add_special_tokens=False))
         ids: list[list[int]] = []
-        starts: list[NDArray[np.bool_]] = []
+        starts: list[NDArray[np.bool_]] = [np.zeros(0, np.bool_)]
+        cases: list[NDArray[np.uint8]] = [np.zeros(0, np.uint8)]
         for text in texts:
-            for encoding in (next(encodings) for _ in text.lines):
-                ids.append(encoding.ids)
-                if self._whole_words:
-                    starts.append(_word_starts(encoding.word_ids))
-            ids.append(self._end)
-            starts.append(np.ones(len(self._end), np.bool_))
+            of_text = list(islice(encodings, len(text.lines)))
+            ids += [*(encoding.ids for encoding in of_text), self._end]
+            if self._whole_words:
+                starts += [_word_starts(encoding.word_ids) for encoding in of_text]
+                starts.append(np.ones(len(self._end), np.bool_))
+            if self._case:
+                cases += [_cases(text.lines, of_text), np.full(len(self._end), Case.LOWER, np.uint8)]
         flat = np.fromiter(chain.from_iterable(ids), self.dtype, sum(map(len, ids)))
-        return Pieces(flat, np.concatenate(starts) if self._whole_words else np.zeros(0, np.bool_), len(texts))
+        return Pieces(flat, np.concatenate(starts), np.concatenate(cases), len(texts))
 
 
 def _word_starts(words: list[int | None]) -> NDArray[np.bool_]:
     """Where the number of the word changes; a piece of no word (None) begins one of its own."""
     numbers = np.array(words, np.float64)  # None becomes nan, which differs from all
     return np.concatenate([np.ones(min(1, len(numbers)), np.bool_), numbers[1:] != numbers[:-1]])
+
+
+def _cases(lines: list[str], encodings: list[Any]) -> NDArray[np.uint8]:
+    """How the pieces of a document are written; all lines are looked up at once, as there may be many short ones."""
+    sizes = list(map(len, encodings))
+    flat = chain.from_iterable(offset for encoding in encodings for offset in encoding.offsets)
+    offsets = np.fromiter(flat, np.int64, 2 * sum(sizes)).reshape(-1, 2)  # (pieces, 2), within their lines
+    line_starts = np.cumsum([0, *map(len, lines[:-1])])  # (lines,)
+    return cases("".join(lines), offsets + np.repeat(line_starts, sizes)[:, None]).astype(np.uint8)
 
 
 def make_pieces(

@@ -44,6 +44,17 @@ def adapt_cli(
     whole_words: Annotated[
         bool, typer.Option("--whole-words", help="Mask all pieces of a word, or none of them.")
     ] = False,
+    words: Annotated[
+        str | None,
+        typer.Option(
+            "--words",
+            metavar="N|FILE",
+            help="Give N frequent words that the tokenizer breaks up, or those of a file, pieces of their own.",
+        ),
+    ] = None,
+    case: Annotated[
+        bool, typer.Option("--case", help="Teach an encoder whose tokenizer drops capitals to see them.")
+    ] = False,
     dropout: Annotated[bool, typer.Option("--dropout", help="Keep the encoder's dropout on.")] = False,
     held_out: Annotated[
         float, typer.Option("--held-out", help="Share of documents to measure perplexity on, not to learn from.")
@@ -85,6 +96,8 @@ def adapt_cli(
                 weight_decay=weight_decay,
                 mask=mask,
                 whole_words=whole_words,
+                words=_words(words),
+                case=case,
                 dropout=dropout,
                 held_out=held_out,
                 precision=precision,
@@ -118,6 +131,13 @@ def _adapt(
     result = adapt(encoder, texts, out, settings, format=from_format, tokens=tokens, ledger=ledger, resume=resume)
     PartialState().destroy_process_group()  # processes part when all are done
     return result
+
+
+def _words(given: str | None) -> int | Path | None:
+    """A number of words, or the file that lists them."""
+    if given is None:
+        return None
+    return int(given) if given.isdecimal() else Path(given)
 
 
 def _how_to_go_on(out: Path) -> str:
