@@ -44,9 +44,8 @@ Step = list[Batch]  # one process's share of the batches between two steps of th
 class Plan:
     """The steps of each epoch, as one process sees them.
 
-    passes: over the data in each epoch, as many as `steps_at_least` takes. Passes are counted through all epochs, from
-        1, and each is cut and shuffled by its number: one that comes several times in an epoch is no other than one
-        that comes in an epoch of its own.
+    passes: over the data in each epoch, as many as `steps_at_least` takes. They are numbered through all epochs,
+        from 1, and each is cut and shuffled by its number: three passes of one epoch are those of three epochs of one.
     """
 
     def __init__(
@@ -69,8 +68,9 @@ class Plan:
 
     def steps(self, epoch: int) -> list[Step]:
         """All steps of an epoch, counted from 1."""
-        passes = range((epoch - 1) * self.passes + 1, epoch * self.passes + 1)
-        return [step for number in passes for step in self._steps_of_pass(number)]
+        before = (epoch - 1) * self.passes
+        own = range(before + 1, before + self.passes + 1)
+        return [step for pass_number in own for step in self._steps_of_pass(pass_number)]
 
     def count_steps(self) -> int:
         """Steps of all epochs."""
@@ -78,26 +78,26 @@ class Plan:
 
     def _passes_an_epoch(self) -> int:
         n_steps, wanted = 0, self._settings.steps_at_least
-        for number in range(1, wanted + 1):  # no pass is without a step
-            n_steps += self._count_steps_of_pass(number)
+        for n_passes in range(1, wanted + 1):  # each has a step at least
+            n_steps += self._count_steps_of_pass(n_passes)
             if n_steps >= wanted:
-                return math.ceil(number / self._settings.epochs)
+                return math.ceil(n_passes / self._settings.epochs)
         return 1
 
-    def _steps_of_pass(self, number: int) -> list[Step]:
-        batches = self._batches(number)
-        seeds = np.random.SeedSequence((self._settings.seed, number)).generate_state(len(batches), np.uint64).tolist()
+    def _steps_of_pass(self, pass_number: int) -> list[Step]:
+        batches = self._batches(pass_number)
+        source = np.random.SeedSequence((self._settings.seed, pass_number))
+        seeds = source.generate_state(len(batches), np.uint64).tolist()
         numbers = range(len(batches))
         size = self._batches_a_step
         groups = [numbers[first : first + size] for first in range(0, len(batches), size)]
         return [self._step(group, batches, seeds) for group in groups]
 
-    def _count_steps_of_pass(self, number: int) -> int:
-        return math.ceil(len(self._batches(number)) / self._batches_a_step)
+    def _count_steps_of_pass(self, pass_number: int) -> int:
+        return math.ceil(len(self._batches(pass_number)) / self._batches_a_step)
 
-    def _batches(self, number: int) -> list[list[list[int]]]:
-        """The batches of a pass."""
-        seed = self._settings.seed * PASS_SEEDS + number
+    def _batches(self, pass_number: int) -> list[list[list[int]]]:
+        seed = self._settings.seed * PASS_SEEDS + pass_number
         cut = self._passages(seed)
         lengths = [sum(self._words[number] for number in passage) for passage in cut]
         plan = shuffled_batches(lengths, self._settings.batch_tokens, seed)
