@@ -47,6 +47,7 @@ def train(work: Path, name: str, processes: int, accumulate: int, epochs: int) -
         "training.accumulate": accumulate,
         "training.epochs": epochs,
         "training.patience": epochs,
+        "training.steps_at_least": 0,
         "training.encoder_rate": 3e-4,  # high, so that something is found after few steps
         "training.head_rate": 3e-3,
     }

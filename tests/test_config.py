@@ -316,3 +316,4 @@ def test_the_papers_presets_are_its_table_7(name: str) -> None:
     assert found == TABLE_7[name]
     assert (head.alpha, head.width_size, head.labels) == (1.0, 20, "one")
     assert (training.encoder_rate, training.head_rate, training.patience, training.clip) == (5e-5, 1e-3, 15, 5.0)
+    assert training.steps_at_least == 0  # the paper's epochs are one pass each

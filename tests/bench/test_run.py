@@ -34,6 +34,7 @@ def test_the_json_has_all_parts(report: Report) -> None:
     assert set(found) == {"environment", "settings", "sample", *PARTS}
     assert found["sample"]["sentences"] == 4
     assert found["throughput"]["entities"] > 0
+    assert found["training"]["steps"] == 1  # one pass over the sample, however many a training would make
     for part, jobs in (
         ("throughput", ("end_to_end", "encoder", "encoder_own_batches")),
         ("latency", ("end_to_end", "encoder")),

@@ -55,7 +55,7 @@ def test_data_can_be_made_again(data: Path, tmp_path: Path) -> None:
 
 def test_configuration_is_about_that_data() -> None:
     config = demo_config(epochs=3)
-    assert config.training.epochs == 3
+    assert (config.training.epochs, config.training.steps_at_least) == (3, 0)
     assert Path(config.data.train).parent == Path(config.data.dev).parent == FOLDER
 
 

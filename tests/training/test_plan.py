@@ -31,9 +31,17 @@ def examples_of(lengths: list[int], *, a_document: int = 1) -> list[Example]:
 
 
 def plans(
-    lengths: list[int], n_processes: int, *, a_document: int = 1, context: int = 0, **settings: int
+    lengths: list[int],
+    n_processes: int,
+    *,
+    a_document: int = 1,
+    context: int = 0,
+    epochs: int = 2,
+    steps_at_least: int = 0,
+    **settings: int,
 ) -> list[Plan]:
-    config = TrainingConfig(batch_tokens=MOST, epochs=2, patience=2, **settings)
+    several = {"epochs": epochs, "patience": epochs, "steps_at_least": steps_at_least}
+    config = TrainingConfig(batch_tokens=MOST, **several, **settings)
     examples = examples_of(lengths, a_document=a_document)
     return [
         Plan(examples, config, context=context, process=process, n_processes=n_processes)
@@ -106,3 +114,50 @@ def test_epochs_and_seeds_differ_and_repeat() -> None:
     assert plan.steps(1) != other.steps(1)
     seeds = [batch.seed for epoch in (1, 2) for step in plan.steps(epoch) for batch in step]
     assert len(set(seeds)) == len(seeds)
+
+
+@given(LENGTHS, st.integers(1, 3), st.integers(1, 40))
+def test_epochs_have_no_more_passes_than_the_steps_take(lengths: list[int], accumulate: int, wanted: int) -> None:
+    (plan,) = plans(lengths, 1, a_document=4, context=CONTEXT, accumulate=accumulate, steps_at_least=wanted)
+    (single,) = plans(lengths, 1, a_document=4, context=CONTEXT, accumulate=accumulate, epochs=2 * plan.passes)
+    assert plan.count_steps() == single.count_steps() >= wanted
+    (fewer,) = plans(lengths, 1, a_document=4, context=CONTEXT, accumulate=accumulate, epochs=2 * plan.passes - 2 or 1)
+    assert plan.passes == 1 or fewer.count_steps() < wanted
+
+
+def test_a_handful_of_examples_gets_all_steps_by_default() -> None:
+    plan = Plan(examples_of([5, 9, 12]), TrainingConfig())
+    assert plan.passes == 25
+    assert plan.count_steps() == sum(len(plan.steps(epoch)) for epoch in range(1, 21)) == 500
+    counted = Counter(example for step in plan.steps(7) for batch in step for example in batch.examples)
+    assert counted == {0: 25, 1: 25, 2: 25}
+
+
+def test_passes_of_an_epoch_are_those_of_as_many_epochs() -> None:
+    lengths = [5] * 40
+    (single,) = plans(lengths, 1, a_document=10, context=CONTEXT, epochs=6)
+    (plan,) = plans(lengths, 1, a_document=10, context=CONTEXT, steps_at_least=single.count_steps())
+    assert plan.passes == 3
+    assert plan.steps(2) == [step for epoch in (4, 5, 6) for step in single.steps(epoch)]
+
+
+@given(LENGTHS, st.integers(1, 4))
+def test_processes_make_as_many_passes(lengths: list[int], n_processes: int) -> None:
+    pair = plans(lengths, n_processes, a_document=4, context=CONTEXT, steps_at_least=30)
+    (alone,) = plans(lengths, 1, a_document=4, context=CONTEXT, accumulate=n_processes, steps_at_least=30)
+    assert {plan.passes for plan in pair} == {alone.passes}
+    assert {len(plan.steps(2)) for plan in pair} == {len(alone.steps(2))}
+
+
+def test_a_corpus_that_has_the_steps_keeps_its_plan() -> None:
+    """What a seed gave once it always gives: these are the batches of before there were several passes an epoch."""
+    lengths = [3, 9, 30, 12, 40, 7, 22, 5, 18, 26, 2, 14]
+    (plan,) = plans(lengths, 1, a_document=3, context=CONTEXT, seed=7, steps_at_least=10)
+    assert (plan.passes, plan.count_steps()) == (1, 10)
+    assert [(batch.passages, batch.seed) for step in plan.steps(2) for batch in step] == [
+        ([[7], [5], [0, 1], [3]], 18279110831140952437),
+        ([[2]], 10100442772938007519),
+        ([[6], [9]], 9094436558345917307),
+        ([[10, 11], [8]], 16159197877193197014),
+        ([[4]], 7574532469450380563),
+    ]

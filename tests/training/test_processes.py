@@ -25,11 +25,13 @@ def test_two_processes_are_one_that_accumulates(tmp_path: Path) -> None:
 
 
 def test_processes_without_a_sentence_of_their_own(tmp_path: Path) -> None:
-    config = prepare(tmp_path, complaints(2), complaints(1), epochs=2, batch_tokens=8)
+    # A pass is one step, of two sentences for three processes; an epoch has three passes.
+    config = prepare(tmp_path, complaints(2), complaints(1), epochs=2, batch_tokens=8, steps_at_least=6)
     three, one = tmp_path / "three", tmp_path / "one"
     done = launch(3, *training(config, three))
     assert done.returncode == 0, done.stderr
     assert "Entities of 1 documents" in done.stdout
+    assert done.stderr.count("each epoch goes over it 3 times, for 6 steps in all") == 1
     train(accumulating(config, 3), one)
     assert_close(three, one)
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from disconer import DisconerError
 from disconer.config import config_from_dict, dump_config
 from disconer.recognizer import Recognizer
 from disconer.training import train
+from disconer.training.display import Display
 from training.conftest import Run
 from training.synthetic import complaints, prepare
 
@@ -96,6 +98,28 @@ def test_killed_between_any_two_files(
         Recognizer.from_pretrained(out)
     train(unbroken.config, out, resume=True)
     assert_same_result(out, unbroken.out)
+
+
+def test_killed_in_an_epoch_of_several_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = prepare(tmp_path, complaints(16), complaints(16), epochs=2, batch_tokens=32, steps_at_least=24)
+    train(config, tmp_path / "unbroken")
+    with monkeypatch.context() as context:
+        context.setattr(Display, "measuring", dying_in_epoch(2))
+        with pytest.raises(Killed):
+            train(config, tmp_path / "killed")
+    assert len(metrics(tmp_path / "killed")) == 1
+    train(config, tmp_path / "killed", resume=True)
+    assert_same_result(tmp_path / "killed", tmp_path / "unbroken")
+
+
+def dying_in_epoch(last: int) -> Callable[[Display, int], None]:
+    """In place of what shows that an epoch is learnt and will be measured."""
+
+    def measuring(_: Display, epoch: int) -> None:
+        if epoch == last:
+            raise Killed
+
+    return measuring
 
 
 def test_a_finished_run_only_reports(unbroken: Run) -> None:

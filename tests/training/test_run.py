@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from annotated import annotated
 from disconer import DisconerError, Document, Entity, write
@@ -18,6 +20,7 @@ from disconer.training import train
 from disconer.training.record import data_hash
 from training.conftest import Run
 from training.synthetic import complaints, prepare
+from training.test_resume import metrics
 
 
 def changed(config: Config, section: str, **values: Any) -> Config:
@@ -57,6 +60,21 @@ def test_stops_when_dev_does_not_get_better(tmp_path: Path) -> None:
     config = prepare(tmp_path, complaints(8), complaints(8), epochs=9, patience=2, encoder_rate=1e-9, head_rate=1e-9)
     train(config, tmp_path / "run")
     assert len((tmp_path / "run" / "metrics.jsonl").read_text("utf-8").splitlines()) == 3
+
+
+def test_an_epoch_of_several_passes_is_as_many_epochs_of_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rates = {"encoder_rate": 1e-3, "head_rate": 1e-2}
+    single = prepare(tmp_path, complaints(8), complaints(4), epochs=3, batch_tokens=1024, **rates)  # a step a pass
+    train(single, tmp_path / "single")
+    assert "a small corpus" not in capsys.readouterr().err
+    train(changed(single, "training", epochs=1, steps_at_least=3), tmp_path / "several")
+    assert "each epoch goes over it 3 times, for 3 steps in all" in capsys.readouterr().err
+    records, (record,) = metrics(tmp_path / "single"), metrics(tmp_path / "several")
+    assert record["loss"] == pytest.approx(sum(one["loss"] for one in records) / 3)  # per example, not per pass
+    weights, expected = (load_file(tmp_path / run / "last" / "model.safetensors") for run in ("several", "single"))
+    torch.testing.assert_close(weights, expected, rtol=0, atol=0)
 
 
 def test_another_folder_is_not_touched(unbroken: Run, tmp_path: Path) -> None:

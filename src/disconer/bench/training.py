@@ -16,6 +16,7 @@ from accelerate import Accelerator
 from disconer.bench.bare import BareEncoder
 from disconer.bench.sample import Sample
 from disconer.bench.timing import Clock, Jobs, Ratio, Timing, in_turns
+from disconer.config import Config
 from disconer.errors import DisconerError
 from disconer.model.arrays import word_arrays
 from disconer.model.batch import WordBatch
@@ -69,7 +70,7 @@ def measure_training(
     with _on(device):
         accelerator = build_accelerator(model.config.training.precision)
     encoder = _TrainedEncoder(BareEncoder(model, accelerator.device), accelerator)
-    copy = replace(model, network=deepcopy(model.network))
+    copy = replace(model, network=deepcopy(model.network), config=_one_pass(model.config))
     loop = Loop(copy, examples, [], RunFolder(Path("unused")), accelerator, Display(quiet=True))
     steps = loop.plan.steps(EPOCH)
     batches = [
@@ -82,6 +83,12 @@ def measure_training(
     ]
     jobs: Jobs = {"step": [partial(loop.train_epoch, EPOCH)], "encoder": [partial(encoder.run, batches)]}
     return Training(len(steps), **in_turns(jobs, repeats=repeats, clock=clock))
+
+
+def _one_pass(config: Config) -> Config:
+    """A sample is small; passes over it again tell nothing that the repeats do not."""
+    training = config.training.model_copy(update={"steps_at_least": 0})
+    return config.model_copy(update={"training": training})
 
 
 def _examples(model: Model, windower: Windower, sample: Sample) -> list[Example]:

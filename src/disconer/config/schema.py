@@ -216,7 +216,14 @@ class TrainingConfig(Section):
     seed: Annotated[int, Field(ge=0, lt=2**32)] = Field(
         default=1, description="Start of all random numbers: the same seed gives the same model."
     )
-    epochs: Count = Field(default=20, description="Passes over the training data at most.")
+    epochs: Count = Field(
+        default=20, description="Rounds over the training data at most; F1 on dev is measured after each."
+    )
+    steps_at_least: Annotated[int, Field(ge=0)] = Field(
+        default=500,
+        description="Steps of a whole training at least: an epoch goes over a small corpus as often as that takes; "
+        "0: once.",
+    )
     patience: Count = Field(default=15, description="Stop after so many epochs without a better F1 on dev.")
     batch_tokens: Count = Field(default=1024, description="Words a batch, padding counted.")
     accumulate: Count = Field(default=1, description="Batches a step of the optimizer.")

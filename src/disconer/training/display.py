@@ -49,6 +49,12 @@ class Display:
         for line in lines:
             self._say(f"note: {line}")
 
+    def plan(self, passes: int, n_steps: int) -> None:
+        """Say why an epoch takes longer than one pass over the data would."""
+        if passes > 1:
+            times = f"each epoch goes over it {passes} times, for {n_steps:,} steps in all"
+            self.notes([f"a small corpus: {times} (training.steps_at_least)"])
+
     @contextmanager
     def running(self, n_epochs: int, progress: Progress) -> Iterator[None]:
         """Around all epochs; those in `progress` were done before."""

@@ -56,7 +56,8 @@ class Loop:
             n_processes=accelerator.num_processes,
         )
         optimizer = build_optimizer(model.network, self.settings)
-        self.schedule = build_schedule(optimizer, self.settings, self.plan.count_steps())
+        self.n_steps = self.plan.count_steps()
+        self.schedule = build_schedule(optimizer, self.settings, self.n_steps)
         self.network, self.optimizer = accelerator.prepare(model.network, optimizer)
         self.adversary = _adversary(model)
         # Prepared before anything is loaded, so that each number is loaded to where it is needed.
@@ -70,6 +71,7 @@ class Loop:
             self.progress = self.folder.load_last(self.model, self.parts)
         else:
             self._save()  # a run killed in its first epoch leaves a model, too
+        self.display.plan(self.plan.passes, self.n_steps)
         with self.display.running(self.settings.epochs, self.progress):
             while not self._finished:
                 self._epoch(self.progress.epoch + 1)
@@ -100,7 +102,7 @@ class Loop:
             self.folder.save_last(self.model, self.progress, self.parts)
 
     def train_epoch(self, epoch: int) -> float:
-        """One pass over the data; gives the mean loss an example."""
+        """All passes of an epoch; gives the mean loss an example."""
         self.network.train()
         steps = self.plan.steps(epoch)
         tensors = made_ahead(self._tensors, [batch for step in steps for batch in step])
@@ -110,7 +112,8 @@ class Loop:
             total += self._step(step, tensors)
             n_seen += sum(len(batch.examples) for batch in step if batch.weight)
             self.display.step(epoch, number, len(steps), total / max(1, n_seen))
-        loss: float = self.accelerator.reduce(total, reduction="sum").item() / len(self.windows)
+        n_learnt = len(self.windows) * self.plan.passes
+        loss: float = self.accelerator.reduce(total, reduction="sum").item() / n_learnt
         if not math.isfinite(loss):
             raise DisconerError(
                 f"The loss is no number any more in epoch {epoch}: the training has gone astray",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from disconer.model.examples import shuffled_batches
 from disconer.model.windows import passages
 from disconer.training.examples import Example
 
-EPOCH_SEEDS = 100_003  # keeps the seeds of one run's epochs apart from those of another's
+PASS_SEEDS = 100_003  # keeps the seeds of one run's passes apart from those of another's
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,11 @@ Step = list[Batch]  # one process's share of the batches between two steps of th
 
 
 class Plan:
-    """The steps of each epoch, as one process sees them."""
+    """The steps of each epoch, as one process sees them.
+
+    passes: over the data in each epoch, as many as `steps_at_least` takes. They are numbered through all epochs,
+        from 1, and each is cut and shuffled by its number: three passes of one epoch are those of three epochs of one.
+    """
 
     def __init__(
         self,
@@ -59,30 +64,47 @@ class Plan:
         self._settings, self._context = settings, context
         self._process, self._n_processes = process, n_processes
         self._batches_a_step = settings.accumulate * n_processes
+        self.passes = self._passes_an_epoch()
 
     def steps(self, epoch: int) -> list[Step]:
         """All steps of an epoch, counted from 1."""
-        batches = self._batches(epoch)
-        seeds = np.random.SeedSequence((self._settings.seed, epoch)).generate_state(len(batches), np.uint64).tolist()
+        before = (epoch - 1) * self.passes
+        own = range(before + 1, before + self.passes + 1)
+        return [step for pass_number in own for step in self._steps_of_pass(pass_number)]
+
+    def count_steps(self) -> int:
+        """Steps of all epochs."""
+        return sum(map(self._count_steps_of_pass, range(1, self._settings.epochs * self.passes + 1)))
+
+    def _passes_an_epoch(self) -> int:
+        n_steps, wanted = 0, self._settings.steps_at_least
+        for n_passes in range(1, wanted + 1):  # each has a step at least
+            n_steps += self._count_steps_of_pass(n_passes)
+            if n_steps >= wanted:
+                return math.ceil(n_passes / self._settings.epochs)
+        return 1
+
+    def _steps_of_pass(self, pass_number: int) -> list[Step]:
+        batches = self._batches(pass_number)
+        source = np.random.SeedSequence((self._settings.seed, pass_number))
+        seeds = source.generate_state(len(batches), np.uint64).tolist()
         numbers = range(len(batches))
         size = self._batches_a_step
         groups = [numbers[first : first + size] for first in range(0, len(batches), size)]
         return [self._step(group, batches, seeds) for group in groups]
 
-    def count_steps(self) -> int:
-        """Steps of all epochs."""
-        epochs = range(1, self._settings.epochs + 1)
-        return sum(-(-len(self._batches(epoch)) // self._batches_a_step) for epoch in epochs)
+    def _count_steps_of_pass(self, pass_number: int) -> int:
+        return math.ceil(len(self._batches(pass_number)) / self._batches_a_step)
 
-    def _batches(self, epoch: int) -> list[list[list[int]]]:
-        seed = self._settings.seed * EPOCH_SEEDS + epoch
+    def _batches(self, pass_number: int) -> list[list[list[int]]]:
+        seed = self._settings.seed * PASS_SEEDS + pass_number
         cut = self._passages(seed)
         lengths = [sum(self._words[number] for number in passage) for passage in cut]
         plan = shuffled_batches(lengths, self._settings.batch_tokens, seed)
         return [[cut[number] for number in batch] for batch in plan]
 
     def _passages(self, seed: int) -> list[list[int]]:
-        """Another cut in every epoch: a sentence is learnt with much context, with little, and now and then alone."""
+        """Another cut in every pass: a sentence is learnt with much context, with little, and now and then alone."""
         chance = random.Random(seed)
         found = []
         for document in self._documents:
