@@ -57,9 +57,17 @@ def test_fingerprints_tell_names_and_contents_apart(tmp_path: Path) -> None:
 
 
 def test_stops_when_dev_does_not_get_better(tmp_path: Path) -> None:
-    config = prepare(tmp_path, complaints(8), complaints(8), epochs=9, patience=2, encoder_rate=1e-9, head_rate=1e-9)
-    train(config, tmp_path / "run")
-    assert len((tmp_path / "run" / "metrics.jsonl").read_text("utf-8").splitlines()) == 3
+    rates = {"encoder_rate": 1e-3, "head_rate": 3e-3}
+    config = prepare(tmp_path, complaints(8), complaints(8), epochs=60, patience=3, **rates)
+    found = [record["dev_f1"] for record in metrics(train(config, tmp_path / "run").folder.parent)]
+    assert len(found) < 60
+    assert len(found) == found.index(max(found)) + 1 + 3
+
+
+def test_waits_for_a_model_that_finds_nothing_yet(tmp_path: Path) -> None:
+    config = prepare(tmp_path, complaints(8), complaints(8), epochs=5, patience=2, encoder_rate=1e-9, head_rate=1e-9)
+    found = [record["dev_f1"] for record in metrics(train(config, tmp_path / "run").folder.parent)]
+    assert found == [0.0] * 5
 
 
 def test_an_epoch_of_several_passes_is_as_many_epochs_of_one(

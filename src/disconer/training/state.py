@@ -50,7 +50,8 @@ class Progress:
 
     @property
     def epochs_without_gain(self) -> int:
-        return self.epoch - self.best["epoch"] if self.best else 0
+        """Since the best; none as long as no entity was found: a small corpus takes its time to be learnt at all."""
+        return self.epoch - self.best["epoch"] if self.best and self.best["dev_f1"] else 0
 
 
 class RunFolder:
