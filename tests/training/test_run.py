@@ -58,7 +58,7 @@ def test_fingerprints_tell_names_and_contents_apart(tmp_path: Path) -> None:
 
 def test_stops_when_dev_does_not_get_better(tmp_path: Path) -> None:
     rates = {"encoder_rate": 1e-3, "head_rate": 3e-3}
-    config = prepare(tmp_path, complaints(8), complaints(8), epochs=60, patience=3, **rates)
+    config = prepare(tmp_path, complaints(8), complaints(8), epochs=60, patience=3, warmup=0.0, **rates)
     found = [record["dev_f1"] for record in metrics(train(config, tmp_path / "run").folder.parent)]
     assert len(found) < 60
     assert len(found) == found.index(max(found)) + 1 + 3
