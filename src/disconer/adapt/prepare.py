@@ -58,5 +58,6 @@ def _chosen(
     learnt_from = (text for text in texts if not is_held_out(text, held_out))
     choice = best_words(count_words(learnt_from, vocabulary, display.counting), vocabulary, wanted)
     if len(choice.words) < wanted:
-        display.note(f"no more than {len(choice.words):,} words are broken up and seen {RAREST} times or more")
+        found = f"{len(choice.words):,}, not {wanted:,}"
+        display.note(f"words broken up and seen {RAREST} times or more: {found}; --words FILE takes rarer ones, too")
     return choice
