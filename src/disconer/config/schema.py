@@ -224,7 +224,9 @@ class TrainingConfig(Section):
         description="Steps of a whole training at least: an epoch goes over a small corpus as often as that takes; "
         "0: once.",
     )
-    patience: Count = Field(default=15, description="Stop after so many epochs without a better F1 on dev, once it is above 0.")
+    patience: Count = Field(
+        default=15, description="Stop after so many epochs without a better F1 on dev, once it is above 0."
+    )
     batch_tokens: Count = Field(default=1024, description="Words a batch, padding counted.")
     accumulate: Count = Field(default=1, description="Batches a step of the optimizer.")
     encoder_rate: Rate = Field(default=1e-4, description="Highest learning rate of the encoder.")
