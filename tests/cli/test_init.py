@@ -42,7 +42,7 @@ def test_a_brat_folder_becomes_splits_and_a_config_that_loads(tmp_path: Path, mo
     assert config.training.batch_tokens == 128
     text = Path("adr.yaml").read_text("utf-8")
     assert text.startswith("# Written by `disconer init` for notes.\n#\n#   disconer train adr.yaml --out model\n")
-    assert "# Stop after so many epochs without a better F1 on dev." in text
+    assert "# Stop after so many epochs without a better F1 on dev, once it is above 0." in text
 
 
 def test_splits_that_are_there_are_used_where_they_are(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def make(name: str, work: Path) -> list[str]:
 def test_from_corpus_to_model(name: str, work: Path) -> None:
     calls = make(name, work)
     trained = [call for call in calls if call.startswith("train")]
-    assert len(trained) == (2 if name == "pharmacovigilance" else 3)
+    assert len(trained) == 3
     assert [call.split()[0] for call in calls[:-1]] == [
         *("prepare", *["train"] * len(trained)),
         *("export", "evaluate", "evaluate", "bench"),
