@@ -94,6 +94,15 @@ def test_passages_infons_and_relations_survive_every_way_round(layout: dict[str,
         assert not ledger.losses
 
 
+def test_an_annotation_of_the_document_itself_stays_there(tmp_path: Path) -> None:
+    annotation = {"id": "T0", "infons": {"type": "A"}, "locations": [{"offset": 0, "length": 2}]}
+    layout = {"id": "d", "passages": [{"offset": 0, "text": "No pain."}], "annotations": [annotation]}
+    (tmp_path / "a.json").write_text(json.dumps({"documents": [layout]}))
+    source = list(read(tmp_path / "a.json", "bioc-json"))
+    assert source[0].extras["bioc"]["mentions"] == {"T0": {"home": []}}
+    assert through(source, "b.xml", "bioc-xml")[0] == source
+
+
 def test_golden_file_reads_as_expected() -> None:
     first, second = read(GOLDEN / "bioc.xml")
     assert first.text == "Knee pain & swelling  It got worse.  Naïve 😀 he said."

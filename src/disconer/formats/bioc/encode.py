@@ -68,14 +68,16 @@ def _record(document: Document, layout: Mapping[str, Any], ledger: Ledger) -> di
     """The document as BioC JSON."""
     whole = [{"offset": 0, "length": len(document.text)}]
     passages = layout.get("passages", whole)
-    if not holds(document.text, texts_at(passages)):  # somebody changed the text
+    has_changed = not holds(document.text, texts_at(passages))  # somebody changed the text
+    if has_changed:
         ledger.lost("passages that no longer fit their text", len(passages))
         passages = whole
     record = _part(layout) | {"id": document.id, "passages": [_passage(part, document.text) for part in passages]}
     homes, mentions = Homes(passages), layout.get("mentions", {})
     for entity in document.entities:
         beyond = mentions.get(entity.id, {})
-        home = homes.of(entity.fragments) if passages is whole else beyond.get("home", homes.of(entity.fragments))
+        innermost = homes.of(entity.fragments)
+        home = innermost if has_changed else beyond.get("home", innermost)
         part = record
         for level, number in zip(("passages", "sentences"), home, strict=False):
             part = part[level][number]
