@@ -23,8 +23,8 @@ from disconer import Document, Recognizer, Sentence, read
 from disconer.bench.environment import environment
 from disconer.bench.memory import peak_memory
 from disconer.bench.timing import Clock, in_turns, make_clock
-from disconer.evaluate.report.picture import picture
-from disconer.evaluate.report.plots import Axis, Dot, Series
+from disconer.render.report.picture import picture
+from disconer.render.report.plots import Axis, Dot, Series
 from disconer.text import segment
 
 SEED = 1

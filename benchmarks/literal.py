@@ -19,17 +19,17 @@ import torch
 from torch import Tensor, nn
 
 from disconer import Document, Recognizer, read
-from disconer.model.arrays import word_arrays
-from disconer.model.batch import WordBatch
-from disconer.model.examples import Windower
-from disconer.model.model import Model
-from disconer.model.span_decisions import NONE
-from disconer.model.span_head import SpanHead
-from disconer.model.span_targets import Relation
-from disconer.model.windows import Window
-from disconer.span.decode import assemble
-from disconer.text.align import Range, to_fragments
-from disconer.types import Fragment
+from disconer.core.types import Fragment
+from disconer.nn.arrays import word_arrays
+from disconer.nn.examples import Windower
+from disconer.nn.heads.span.decisions import NONE
+from disconer.nn.heads.span.head import SpanHead
+from disconer.nn.heads.span.target_tensors import Relation
+from disconer.nn.tensors import WordBatch
+from disconer.nn.windows import Window
+from disconer.store.model import Model
+from disconer.text.alignment import Range, to_fragments
+from disconer.text.fragment_graph import assemble
 
 Found = dict[tuple[str, tuple[Fragment, ...]], float]
 

@@ -29,18 +29,18 @@ from threading import Event, Thread
 import psutil
 
 from disconer import read
-from disconer.batch.cluster import stream
-from disconer.batch.cluster.block import Block
-from disconer.batch.cluster.connect import joined
-from disconer.batch.cluster.plan import Cluster
-from disconer.batch.cluster.run import RayWork
-from disconer.batch.shares import BLOCK_RECORDS
-from disconer.cli.ray_option import HERE
+from disconer.core.ledger import Ledger
 from disconer.formats.source import Source
-from disconer.ledger import Ledger
-from disconer.predictor import Settings
+from disconer.predict.inputs import units
+from disconer.predict.predictor import Settings
+from disconer.predict.ray import stream
+from disconer.predict.ray.block import Block
+from disconer.predict.ray.connect import joined
+from disconer.predict.ray.option import HERE
+from disconer.predict.ray.plan import Cluster
+from disconer.predict.ray.work import RayWork
+from disconer.predict.shares import BLOCK_RECORDS
 from disconer.text import SPLITTERS
-from disconer.units import units
 
 WARM_UP = 4  # blocks, after which both of two actors have loaded their models
 EVERY = 5.0  # seconds between looks at memory

@@ -25,11 +25,11 @@ from pathlib import Path
 import torch
 
 from disconer.config import Config
-from disconer.model.build import build_network
-from disconer.model.checkpoint import save_model
-from disconer.model.encoding import load_encoding
-from disconer.model.model import Model
-from disconer.recognizer import Recognizer
+from disconer.nn.build import build_network
+from disconer.nn.encoders.encoding import load_encoding
+from disconer.predict.recognizer import Recognizer
+from disconer.store.checkpoint import save_model
+from disconer.store.model import Model
 
 SENTENCE = (
     "History of severe renal or hepatic impairment, or any other uncontrolled condition within 6 months of screening."

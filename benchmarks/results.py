@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from disconer.core.types import Kind
 from disconer.evaluate import spread
-from disconer.types import Kind
 
 Figures = dict[str, Any]
 

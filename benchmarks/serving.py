@@ -57,7 +57,7 @@ def sentences(path: Path, count: int) -> list[str]:
 
 def pipe_speed(model: str, texts: Sequence[str], seconds: float) -> float:
     """Texts a second of `Recognizer.pipe`."""
-    from disconer.recognizer import Recognizer
+    from disconer.predict.recognizer import Recognizer
 
     recognizer = Recognizer.from_pretrained(model)
     list(recognizer.pipe(texts))  # warm up

@@ -20,10 +20,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from disconer.bench.run import Report, bench
+from disconer.bench.measurements import Report, bench
 from disconer.bench.settings import REPEATS, Settings
 from disconer.formats import read
-from disconer.models import find_model, load
+from disconer.predict.loading import load
+from disconer.store.names import find_model
 
 PLAIN, BOTH, DEFAULT = 0.80, 0.65, 0.65  # end to end, of the bare encoder's speed
 ON_GPU = 0.5

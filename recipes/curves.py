@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from disconer.evaluate import spread
-from disconer.evaluate.report.picture import picture
-from disconer.evaluate.report.plots import Axis, Dot, Series
+from disconer.render.report.picture import picture
+from disconer.render.report.plots import Axis, Dot, Series
 
 MEASURES = {"all": "all entities", "discontinuous": "discontinuous entities alone"}
 STEP = 10  # of the axis of F1

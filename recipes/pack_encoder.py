@@ -3,7 +3,8 @@
     python recipes/pack_encoder.py ENCODER OUT
 
 ENCODER is a folder that `disconer adapt` wrote, or any encoder's name. Of OUT the folder's name is what configurations
-call it, if it lies in src/disconer/encoders. The layer that guesses masked pieces is left out: no model needs it.
+call it, if it lies in src/disconer/bundled/encoders. The layer that guesses masked pieces is left out: no model
+needs it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from disconer.model.base import save_compact_encoder
-from disconer.model.compact import squeeze
-from disconer.model.resolve import load_encoder
+from disconer.export.compact import squeeze
+from disconer.nn.encoders.transformer.bundled import save_compact_encoder
+from disconer.nn.encoders.transformer.pretrained import load_encoder
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from disconer.model.release import read_about, record_release
+from disconer.store.release import read_about, record_release
 
 
 def speed_in_words(bench: dict[str, Any]) -> str:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Kind
 from disconer.corpora import recipe_named
 from disconer.formats import write
-from disconer.ledger import Ledger
-from disconer.types import Document, Kind
 
 N_DOCUMENTS = 240
 DEV_EVERY = 6  # every sixth trial is for development

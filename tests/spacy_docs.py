@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
-import spacy
 from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 
+import spacy
 from annotated import entity
 from disconer import Document, Entity
 from disconer.spacy.component import DisconerComponent, make_component

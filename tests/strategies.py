@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from disconer.core.types import Document, Entity
 from disconer.text import SPLITTERS, TOKENIZERS, segment
-from disconer.types import Document, Entity
 
 # Any Unicode text but lone surrogates, with the characters that break offsets well represented.
 characters = st.characters(exclude_categories=["Cs"]) | st.sampled_from("ab 1.-\n\r\t\ufeff\u0301\u200d😀\u00a0\u2028")

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from disconer import read
 from disconer.cli import app
+from disconer.core.errors import DisconerError
 from disconer.demo import SENTENCE
-from disconer.errors import DisconerError
 from disconer.formats import NAMES
 
 ROOT = Path(__file__).parents[1]

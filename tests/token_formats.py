@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from disconer import Document, Ledger, read, write
 from disconer.text import segment
-from disconer.text.align import Range, align
+from disconer.text.alignment import Range, align
 
 Seen = list[tuple[list[str], Counter[tuple[str, tuple[Range, ...]]]]]
 

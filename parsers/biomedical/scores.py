@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import spacy
 from convert import ROOT_OF_SPACY, parsed_doc, read_articles
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
+
+import spacy
 
 PUNCTUATION = "punct"
 

@@ -2,15 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-from disconer.errors import BadInput, DisconerError
+from disconer.core.errors import BadInput, DisconerError
+from disconer.core.ledger import Ledger
+from disconer.core.types import Corpus, Document, Entity, Fragment, Kind, Sentence, Token
+from disconer.core.version import __version__ as __version__
 from disconer.formats import read, write
-from disconer.ledger import Ledger
-from disconer.types import Corpus, Document, Entity, Fragment, Kind, Sentence, Token
 
 if TYPE_CHECKING:
-    from disconer.recognizer import Recognizer
-
-__version__ = "0.1.0"
+    from disconer.predict.recognizer import Recognizer
 
 __all__ = [
     "BadInput",
@@ -32,7 +31,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """`Recognizer` brings torch, so it is loaded when somebody asks for it."""
     if name == "Recognizer":
-        from disconer.recognizer import Recognizer
+        from disconer.predict.recognizer import Recognizer
 
         return Recognizer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

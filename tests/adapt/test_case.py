@@ -19,7 +19,7 @@ from disconer.adapt import AdaptResult, adapt
 from disconer.adapt.case import add_case
 from disconer.adapt.masking import UNASKED, Masked
 from disconer.adapt.model import MaskedModel, load_pretrained
-from disconer.model.case import Case
+from disconer.nn.encoders.transformer.case import Case
 
 N_CASES = len(Case)
 

@@ -10,7 +10,7 @@ from adapt.tiny import quick, tiny_encoder
 from disconer.adapt import adapt
 from disconer.adapt.masking import UNASKED, Masked
 from disconer.adapt.model import MaskedModel, load_pretrained
-from disconer.model.resolve import load_encoder
+from disconer.nn.encoders.transformer.pretrained import load_encoder
 
 FAMILIES = ["bert", "roberta", "mpnet", "electra", "deberta-v2", "modernbert", "distilbert", "albert"]
 

@@ -18,7 +18,7 @@ from disconer import DisconerError
 from disconer.adapt import adapt
 from disconer.adapt.adaptation import Adaptation
 from disconer.adapt.loop import Loop
-from disconer.model.resolve import load_encoder
+from disconer.nn.encoders.transformer.pretrained import load_encoder
 
 PATIENCE = 180  # seconds
 

@@ -12,7 +12,7 @@ from transformers import AutoModel
 from adapt.tiny import quick, tiny_encoder, write_notes
 from disconer import DisconerError
 from disconer.adapt import AdaptResult, AdaptSettings, adapt
-from disconer.model.resolve import load_encoder
+from disconer.nn.encoders.transformer.pretrained import load_encoder
 from disconer.training import train
 from training.synthetic import complaints, prepare
 

@@ -20,9 +20,9 @@ from disconer.adapt.plan import Plan
 from disconer.adapt.sequences import Sequences
 from disconer.adapt.texts import iter_texts, split_collection
 from disconer.adapt.tokenize import PieceMaker, is_held_out
-from disconer.errors import BadInput, DisconerError
-from disconer.ledger import Ledger
-from disconer.model.case import Case
+from disconer.core.errors import BadInput, DisconerError
+from disconer.core.ledger import Ledger
+from disconer.nn.encoders.transformer.case import Case
 
 CLS, SEP = 2, 3
 

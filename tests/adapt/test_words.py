@@ -17,8 +17,8 @@ from disconer.adapt import adapt
 from disconer.adapt.model import Pretrained, load_pretrained
 from disconer.adapt.vocabulary import add_words
 from disconer.adapt.words import Vocabulary, best_words, count_words, listed_words
-from disconer.model.resolve import load_encoder
-from model.families import byte_level
+from disconer.nn.encoders.transformer.pretrained import load_encoder
+from nn.families import byte_level
 
 TEXT = "painstiffness kneepain"
 LAST = len(tiny_tokenizer())  # the first number after the tokenizer's own

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedTokenizerFast
 
 from disconer.adapt import AdaptSettings
-from model.families import ENCODERS, TINY
+from nn.families import ENCODERS, TINY
 
 WORDS = ["pain", "stiff", "ness", "in", "the", "knee", "hand", "of", "patient", "with"]
 WORDS += ["severe", "mild", "renal", "hepatic", "failure", "after", "two", "week", "s"]

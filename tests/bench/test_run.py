@@ -8,12 +8,12 @@ import torch
 
 from disconer import DisconerError, Document, Entity, Sentence
 from disconer.bench.laps import Laps
-from disconer.bench.run import Report, bench
+from disconer.bench.measurements import Report, bench
 from disconer.bench.settings import PARTS, Settings
 from disconer.bench.tables import heading, notes, tables
 from disconer.bench.watched import WatchedModel, batches_of
-from disconer.model.model import Model
-from model.toy import letter_model, lively, toy_model
+from disconer.store.model import Model
+from nn.toy import letter_model, lively, toy_model
 
 TEXTS = ["p in my k.\nnothing here", "no k, 2 p and k", "a longer one with a p, a k and another k in it."]
 DOCUMENTS = [Document(str(number), text, (Entity("ADR", [(0, 1)]),)) for number, text in enumerate(TEXTS)]

@@ -5,8 +5,8 @@ import pytest
 from disconer import DisconerError, Document, Entity, Sentence
 from disconer.bench.bare import sorted_batches
 from disconer.bench.sample import Sample, take_sample
-from disconer.model.examples import Windower
-from model.toy import toy_model
+from disconer.nn.examples import Windower
+from nn.toy import toy_model
 
 DOCUMENTS = [Document(str(number), f"a p.\nb {'k ' * number}c.", (Entity("ADR", [(2, 3)]),)) for number in range(5)]
 PARSED = Document(

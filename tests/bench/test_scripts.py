@@ -13,9 +13,9 @@ from types import ModuleType
 import pytest
 
 from disconer import Document, write
-from disconer.evaluate.report.plots import Axis
-from disconer.model.checkpoint import save_model
-from model.toy import letter_model
+from disconer.render.report.plots import Axis
+from disconer.store.checkpoint import save_model
+from nn.toy import letter_model
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -14,7 +14,7 @@ from disconer import DisconerError, Document, Kind, Recognizer, read
 from disconer.cli import app
 from disconer.corpora.chia import TYPES, split_of
 from disconer.demo import demo_config
-from disconer.models import find_model
+from disconer.store.names import find_model
 from training.synthetic import complaints, prepare
 
 FOLDER = Path(disconer.demo.__file__).parent

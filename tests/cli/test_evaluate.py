@@ -70,9 +70,9 @@ def model(monkeypatch: pytest.MonkeyPatch) -> None:
             assert document.entities == ()
             yield document.replace(entities=GOLD[0].entities)
 
-    recognizer = ModuleType("disconer.recognizer")
+    recognizer = ModuleType("disconer.predict.recognizer")
     recognizer.Recognizer = SimpleNamespace(from_pretrained=lambda name, **_: SimpleNamespace(annotate=annotate))
-    monkeypatch.setitem(sys.modules, "disconer.recognizer", recognizer)
+    monkeypatch.setitem(sys.modules, "disconer.predict.recognizer", recognizer)
 
 
 @pytest.mark.usefixtures("model")

@@ -8,8 +8,8 @@ from typer.testing import CliRunner, Result
 
 from disconer import DisconerError
 from disconer.cli import app
-from disconer.model.checkpoint import save_model
-from model.toy import letter_model
+from disconer.store.checkpoint import save_model
+from nn.toy import letter_model
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from disconer import DisconerError, Document, Entity, read, write
 from disconer.cli import app
 from disconer.cli.init import init
 from disconer.config import load_config, preset_text
-from disconer.types import Sentence
+from disconer.core.types import Sentence
 
 TEXT = "Severe muscle pain and stiffness."
 

@@ -11,17 +11,18 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from disconer import DisconerError, Recognizer, models
+from disconer import DisconerError, Recognizer
 from disconer.cli import app
 from disconer.evaluate import evaluate
-from disconer.model.checkpoint import record_figures, save_model
-from model.toy import letter_model
+from disconer.store import names as models
+from disconer.store.checkpoint import record_figures, save_model
+from nn.toy import letter_model
 
 
 @pytest.fixture(autouse=True)
 def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A model that comes with disconer, measured, and one of the user's, which was not."""
-    monkeypatch.setattr(models, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(models, "BUNDLED_MODELS", tmp_path / "shipped")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "share"))
     monkeypatch.chdir(tmp_path)
@@ -72,6 +73,6 @@ def test_a_model_that_cannot_be_read_is_listed_all_the_same(named: Path) -> None
 
 
 def test_it_is_quick_and_loads_nothing_heavy(named: Path) -> None:
-    code = "import sys; from disconer.known_models import known_models; known_models(); print('torch' in sys.modules)"
+    code = "import sys, disconer.store.known_models as known; known.known_models(); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
     assert done.stdout.strip() == "False"

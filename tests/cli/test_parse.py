@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from disconer import DisconerError, Document, Entity, read, write
 from disconer.cli import app
 from disconer.text.syntax import make
-from disconer.text.syntax.base import Unparsed
+from disconer.text.syntax.parser import Unparsed
 from text.syntax.fakes import FakeParser, chain
 
 PARSER = "spacy:some_pipeline"

@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 
 from disconer import BadInput, DisconerError, Document, read, write
 from disconer.cli import app
-from disconer.model.checkpoint import save_model
-from model.toy import letter_model
+from disconer.store.checkpoint import save_model
+from nn.toy import letter_model
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_labels_and_threshold() -> None:
 )
 def test_what_cannot_be_done(notes: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(notes.parent)
-    monkeypatch.setattr("disconer.model.hub.why_not_on_hub", lambda name: "no internet")
+    monkeypatch.setattr("disconer.nn.encoders.hub.why_not_on_hub", lambda name: "no internet")
     with pytest.raises(DisconerError, match=re.escape(message)):
         run(*arguments)
 

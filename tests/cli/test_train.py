@@ -61,7 +61,7 @@ def test_interrupted(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     out = tmp_path / "run"
     with monkeypatch.context() as context:
-        context.setattr("disconer.training.run.read_data", interrupt)
+        context.setattr("disconer.training.training_run.read_data", interrupt)
         result = run(config, "--out", out)
         assert (result.exit_code, result.stderr) == (130, "\nstopped; nothing was trained yet.\n")
     with monkeypatch.context() as context:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from disconer.core.types import Document, Entity
 from disconer.corpora.craft import LABELS, ONTOLOGIES
-from disconer.types import Document, Entity
 
 
 def write_distribution(folder: Path, splits: Mapping[str, Sequence[Document]]) -> Path:

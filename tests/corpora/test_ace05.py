@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from disconer import BadInput, DisconerError, Ledger
+from disconer.core.types import Corpus, Document, Kind
 from disconer.corpora import recipe_named
-from disconer.corpora.base import SPLITS, split_ids
-from disconer.types import Corpus, Document, Kind
+from disconer.corpora.recipe import SPLITS, split_ids
 
 TRAIN, DEV, TEST = (split_ids("ace05", split)[0] for split in SPLITS)
 DTD = '<?xml version="1.0"?>\n<!DOCTYPE source_file SYSTEM "apf.v5.1.1.dtd">\n'

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from disconer import BadInput, DisconerError, Ledger
+from disconer.core.types import Corpus, Document, Kind
 from disconer.corpora import recipe_named
-from disconer.corpora.base import SPLITS, split_ids
-from disconer.types import Corpus, Document, Kind
+from disconer.corpora.recipe import SPLITS, split_ids
 
 # Three posts with what is odd in the real ones: fragments out of order, a mention cut inside a word, one whose text
 # differs from the text at its offsets, notes, all five types.

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from disconer import DisconerError, Ledger, read
+from disconer.core.types import Corpus, Kind
 from disconer.corpora import recipe_named
-from disconer.corpora.base import SPLITS
 from disconer.corpora.chia import TYPES
+from disconer.corpora.recipe import SPLITS
 from disconer.corpora.table import count
-from disconer.types import Corpus, Kind
 
 
 def build(source: Path, ledger: Ledger | None = None) -> Corpus:

@@ -10,10 +10,10 @@ from xml.sax.saxutils import escape
 import pytest
 
 from disconer import BadInput, DisconerError, Ledger
+from disconer.core.types import Corpus, Document, Kind
 from disconer.corpora import recipe_named
-from disconer.corpora.base import SPLITS, split_ids
 from disconer.corpora.clef_sentences import dai
-from disconer.types import Corpus, Document, Kind
+from disconer.corpora.recipe import SPLITS, split_ids
 
 ROOT = "shareclef-ehealth-2013-natural-language-processing-and-information-retrieval-for-clinical-care-1.0"
 DEV_IDS = split_ids("clef", "dev")

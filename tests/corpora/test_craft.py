@@ -8,8 +8,8 @@ import pytest
 
 from corpora.craft_distribution import concept_path, write_distribution
 from disconer import BadInput, DisconerError, Ledger, read, write
+from disconer.core.types import Document, Entity, Sentence
 from disconer.corpora import recipe_named
-from disconer.types import Document, Entity, Sentence
 
 RECIPE = recipe_named("craft")
 

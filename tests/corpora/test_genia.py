@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from disconer import BadInput, DisconerError, Ledger
+from disconer.core.types import Corpus, Document
 from disconer.corpora import recipe_named
 from disconer.corpora.genia import CONTINUOUS, FULL, read_documents
-from disconer.text.align import align
-from disconer.types import Corpus, Document
+from disconer.text.alignment import align
 
 EXCERPT = Path(__file__).with_name("genia_excerpt.xml")
 RECIPE = recipe_named("genia")

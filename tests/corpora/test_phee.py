@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from disconer import DisconerError, Ledger
+from disconer.core.types import Corpus
 from disconer.corpora import recipe_named
-from disconer.corpora.base import SPLITS
+from disconer.corpora.recipe import SPLITS
 from disconer.corpora.table import count
-from disconer.types import Corpus
 
 
 def build(source: Path, ledger: Ledger | None = None) -> Corpus:

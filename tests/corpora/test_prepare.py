@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from disconer import BadInput, DisconerError, Document, Entity, Ledger, __version__, read
+from disconer import BadInput, DisconerError, Document, Entity, Ledger, read
 from disconer.cli import app
 from disconer.cli.prepare import prepare_cli
+from disconer.core.types import Corpus
+from disconer.core.version import __version__
 from disconer.corpora import NAMES, recipe_named
-from disconer.corpora.base import SPLITS, Option, Recipe
 from disconer.corpora.prepare import RECORD, prepare
+from disconer.corpora.recipe import SPLITS, Option, Recipe
 from disconer.corpora.table import count, render
 from disconer.text import segment
-from disconer.types import Corpus
 
 TEXT = "pain in legs and feet\nno fever\n"
 

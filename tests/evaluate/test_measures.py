@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 
 from annotated import SENTENCES, TEXT, annotated, entity, small_pairs
+from disconer.core.types import Document, Entity, Kind, Sentence
 from disconer.evaluate import Counts, evaluate
-from disconer.types import Document, Entity, Kind, Sentence
 
 
 def distinct(things: list) -> list:

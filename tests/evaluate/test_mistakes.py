@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from annotated import annotated, small_pairs
+from disconer.core.types import Document, Entity
 from disconer.evaluate import ErrorClass, evaluate, mistakes
-from disconer.types import Document, Entity
 
 # name: gold, predicted, and the errors as (class, gold entities, predictions)
 EXAMPLES = {

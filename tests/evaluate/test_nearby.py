@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotated import LETTERS, small_entities
+from disconer.core.types import Entity
 from disconer.evaluate.nearby import Nearby
-from disconer.types import Entity
 
 places = st.integers(0, len(LETTERS))
 

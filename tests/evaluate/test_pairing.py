@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
+from disconer.core.types import Document
 from disconer.evaluate import paired
-from disconer.types import Document
 
 
 def documents(ids: str) -> list[Document]:

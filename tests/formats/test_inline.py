@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 
 from disconer import BadInput, Document, Entity, Ledger, read, write
+from disconer.core.types import Sentence, Token
 from disconer.formats import sniff
 from disconer.formats.source import Source
-from disconer.types import Sentence, Token
 from strategies import documents, tokenised_documents
 from token_formats import n_missing, round_trip, seen
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from disconer import BadInput, Ledger
-from disconer.errors import Where
+from disconer.core.errors import Where
 from disconer.formats import jsonfiles
 from disconer.formats.jsonfiles import dump_json, iter_records, leading_keys, parse_json
 from disconer.formats.source import Source

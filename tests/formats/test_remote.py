@@ -16,7 +16,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from disconer import BadInput, DisconerError, Document, read
 from disconer.formats.remote import RemoteSource, is_url, open_source
 from disconer.formats.source import Source
-from disconer.units import units
+from disconer.predict.inputs import units
 
 LINE = b'{"id": "d", "text": "some pain"}\n'
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from disconer.formats.seen import SeenIds
+from disconer.formats.seen_ids import SeenIds
 
 
 def test_every_id_is_new_once() -> None:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from disconer import Document, Entity, Ledger
+from disconer.core.types import Sentence, Token
 from disconer.formats.sentencewise import lone_sentences, to_sentences
-from disconer.types import Sentence, Token
 
 
 def test_every_kind_of_loss_is_counted() -> None:

@@ -5,7 +5,7 @@ from xml.etree.ElementTree import fromstring, tostring
 
 import pytest
 
-from disconer.errors import BadInput
+from disconer.core.errors import BadInput
 from disconer.formats.xml import MAX_DEPTH, iter_xml, parse_xml
 
 LAUGHS = b"""<?xml version="1.0"?>

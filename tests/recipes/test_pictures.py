@@ -9,8 +9,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from disconer.model.checkpoint import save_model
-from model.toy import letter_model
+from disconer.store.checkpoint import save_model
+from nn.toy import letter_model
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from disconer.model.resolve import load_encoder
-from model.toy import toy_bert, toy_tokenizer
+from disconer.nn.encoders.transformer.pretrained import load_encoder
+from nn.toy import toy_bert, toy_tokenizer
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.parent.name for path in (ROOT / "recipes").glob("*/train"))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from annotated import annotated
+from disconer.core.types import Document, Sentence, Token
 from disconer.render import render
-from disconer.types import Document, Sentence, Token
 
 GOLDEN = Path(__file__).parent / "golden"
 

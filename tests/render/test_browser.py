@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from browsing import Complaints, chromium
+from disconer.core.types import Document, Entity
 from disconer.render import render
-from disconer.types import Document, Entity
 from render.pictures import ACROSS_LINES, DOCUMENTS, HOSTILE, PARSED, PREDICTED, THREE_FRAGMENTS
 
 # Short words with long captions, side by side: what must not run into each other.

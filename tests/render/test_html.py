@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
+from disconer.core.types import Document, Entity
 from disconer.render import render, render_fragment
 from disconer.render.escape import escaped
 from disconer.render.lines import text_lines
-from disconer.types import Document, Entity
 from render.parsed_html import Element, parsed
 from render.pictures import ACROSS_LINES, DOCUMENTS, HOSTILE, NESTED, PARSED, PREDICTED, THREE_FRAGMENTS
 from strategies import documents

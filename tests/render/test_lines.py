@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from disconer.core.types import Document
 from disconer.render.clusters import columns
 from disconer.render.lines import Line, Piece, lines, text_lines, wrapped_lines
-from disconer.types import Document
 from strategies import documents, texts
 
 TEXT = "The mitral valve leaflets\nare mildly thickened."

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
+from disconer.core.types import Document, Entity
 from disconer.render import render
-from disconer.types import Document, Entity
 from render.pictures import ACROSS_LINES, GOLDEN, HOSTILE, PARSED, SCRIPTS, THREE_FRAGMENTS, pictures
 from strategies import documents
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from disconer.core.types import Document
 from disconer.serve.batching import Batcher, Busy, Closed, Failed
 from disconer.serve.limits import Limits
-from disconer.types import Document
 from serve.fakes import WordFinder
 
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from disconer import Document, write
-from disconer.model.checkpoint import save_model
-from model.toy import letter_model
+from disconer.store.checkpoint import save_model
+from nn.toy import letter_model
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "serving.py"
 

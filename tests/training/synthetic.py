@@ -9,8 +9,8 @@ from typing import Any
 from annotated import annotated
 from disconer import Document, write
 from disconer.config import Config, config_from_dict
-from disconer.model.hub import quiet
-from model.toy import toy_bert, toy_tokenizer
+from disconer.nn.encoders.hub import quiet
+from nn.toy import toy_bert, toy_tokenizer
 
 SYMPTOMS = ["pain", "stiffness", "cramps", "burning", "swelling", "numbness", "weakness", "soreness"]
 PLACES = ["knees", "hands", "arms", "legs", "feet", "hips", "elbows", "wrists"]

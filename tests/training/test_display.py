@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from disconer.training.display import Clock, Display
+from disconer.runs.clock import Clock
+from disconer.training.display import Display
 from disconer.training.state import Progress
 
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from disconer import Document, Entity, Sentence
 from disconer.config import Config, DataConfig
-from disconer.model.examples import Windower
-from disconer.model.pieces import PieceTokenizer
+from disconer.nn.encoders.transformer.subwords import PieceTokenizer
+from disconer.nn.examples import Windower
 from disconer.text import segment
 from disconer.training.examples import make_examples
 from disconer.training.learnable import Learnable
-from model.toy import toy_tokenizer
+from nn.toy import toy_tokenizer
 
 
 def account(document: Document, max_width: int | None, max_pieces: int = 64) -> Learnable:

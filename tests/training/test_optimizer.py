@@ -4,7 +4,7 @@ import pytest
 
 from disconer.config import TrainingConfig
 from disconer.training.optimizer import build_optimizer, rate_share
-from model.toy import toy_model
+from nn.toy import toy_model
 
 
 def shares(n_steps: int, **settings: object) -> list[float]:

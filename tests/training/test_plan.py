@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from disconer import Sentence
 from disconer.config import TrainingConfig
-from disconer.model.reader import Pieces
-from disconer.model.windows import Window
+from disconer.nn.reader import Pieces
+from disconer.nn.windows import Window
 from disconer.training.examples import Example
 from disconer.training.plan import Plan
 

@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 
 from disconer import DisconerError
 from disconer.config import config_from_dict, dump_config
-from disconer.recognizer import Recognizer
+from disconer.predict.recognizer import Recognizer
 from disconer.training import train
 from disconer.training.display import Display
 from training.conftest import Run
@@ -131,7 +131,7 @@ def test_a_finished_run_only_reports(unbroken: Run) -> None:
 
 
 def test_scores_are_scaled_once(unbroken: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("disconer.model.scores.FEWEST", 1)
+    monkeypatch.setattr("disconer.nn.scores.FEWEST", 1)
     out = tmp_path / "run"
     scales = []
     for resume in (False, True):

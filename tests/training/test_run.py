@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from annotated import annotated
 from disconer import DisconerError, Document, Entity, write
 from disconer.config import Config, config_from_dict, load_config
-from disconer.recognizer import Recognizer
+from disconer.predict.recognizer import Recognizer
 from disconer.training import train
 from disconer.training.record import data_hash
 from training.conftest import Run

@@ -9,11 +9,11 @@ import pytest
 
 from disconer import DisconerError, read, write
 from disconer.config import Config, config_from_dict
-from disconer.errors import BadInput
-from disconer.recognizer import Recognizer
+from disconer.core.errors import BadInput
+from disconer.predict.recognizer import Recognizer
 from disconer.text import segment
 from disconer.text.syntax import make
-from disconer.text.syntax.base import Parse, Unparsed
+from disconer.text.syntax.parser import Parse, Unparsed
 from disconer.text.syntax.words import Words
 from disconer.training import train
 from disconer.training.data import read_data

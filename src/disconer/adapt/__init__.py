@@ -1,4 +1,7 @@
-"""Adaptation: an encoder goes on learning its language from somebody's own text, without annotations."""
+"""Adaptation: an encoder goes on learning its language from somebody's own text, without annotations.
+
+May import `runs`, `store`, `nn` and all below, not `training`. Its settings and results need no torch.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,7 +9,7 @@ from disconer.adapt.result import AdaptResult
 from disconer.adapt.settings import AdaptSettings
 
 if TYPE_CHECKING:
-    from disconer.adapt.run import adapt
+    from disconer.adapt.adaptation_run import adapt
 
 __all__ = ["AdaptResult", "AdaptSettings", "adapt"]
 
@@ -14,7 +17,7 @@ __all__ = ["AdaptResult", "AdaptSettings", "adapt"]
 def __getattr__(name: str) -> Any:
     """`adapt` brings torch, so it is loaded when somebody asks for it."""
     if name == "adapt":
-        from disconer.adapt.run import adapt
+        from disconer.adapt.adaptation_run import adapt
 
         return adapt
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from accelerate import Accelerator
 
-from disconer import __version__
 from disconer.adapt.agree import by_first_process
 from disconer.adapt.budget import Budget, Clock
 from disconer.adapt.cache import TokenCache, Tokens
@@ -27,10 +26,11 @@ from disconer.adapt.save import save_encoder
 from disconer.adapt.sequences import Sequences
 from disconer.adapt.settings import AdaptSettings
 from disconer.adapt.state import AdaptFolder, Progress
-from disconer.errors import DisconerError
-from disconer.files import replace_file
-from disconer.model.card import public_name
-from disconer.training.state import Stateful
+from disconer.core.errors import DisconerError
+from disconer.core.files import replace_file
+from disconer.core.version import __version__
+from disconer.runs.state import Stateful
+from disconer.store.card import public_name
 
 SAVING = 100e6  # bytes a second, to be on the safe side
 SAFETY = 2.0  # seconds, for all that is not counted

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disconer.adapt.tokenize import PieceMaker, Pieces, make_pieces, write_array
-from disconer.errors import DisconerError, Where
-from disconer.files import replace_file
+from disconer.core.errors import DisconerError, Where
+from disconer.core.files import replace_file
 from disconer.formats.source import Source
 
 NOTE = "tokens.json"

@@ -10,8 +10,8 @@ from disconer.adapt.cache import TokenCache
 from disconer.adapt.model import Pretrained
 from disconer.adapt.result import AdaptResult
 from disconer.config.yaml_text import format_yaml
-from disconer.model.card import public_name
-from disconer.model.case import Case
+from disconer.nn.encoders.transformer.case import Case
+from disconer.store.card import public_name
 
 _CARD = Template("""\
 ---

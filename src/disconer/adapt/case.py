@@ -7,8 +7,8 @@ from typing import Any
 from torch import nn
 
 from disconer.adapt.model import Pretrained
-from disconer.errors import DisconerError, Where
-from disconer.model.case import BY_CASE, SETTING, Case
+from disconer.core.errors import DisconerError, Where
+from disconer.nn.encoders.transformer.case import BY_CASE, SETTING, Case
 
 
 def add_case(pretrained: Pretrained, encoder: str) -> None:

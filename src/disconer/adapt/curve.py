@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from disconer.evaluate.report.plots import Axis, Series, plot
 from disconer.render.escape import escaped
+from disconer.render.report.plots import Axis, Series, plot
 from disconer.render.stylesheet import themes
 
 N_TICKS = 5
@@ -38,7 +38,7 @@ def curve_page(history: Sequence[Mapping[str, Any]], facts: Mapping[str, str]) -
     history: records with step, loss and rate, as in metrics.jsonl.
     facts: what was adapted to what, and to which effect.
     """
-    style = themes(":root") + files("disconer.evaluate.report").joinpath("page.css").read_text("utf-8")
+    style = themes(":root") + files("disconer.render.report").joinpath("page.css").read_text("utf-8")
     listed = " · ".join(f"{escaped(name)} {escaped(value)}" for name, value in facts.items())
     plots = [_by_step("Loss", "nats a guessed piece", "loss", history), _by_step("Rate", "rate", "rate", history)]
     return _PAGE.format(style=style, facts=listed, plots="\n".join(plots))

@@ -12,7 +12,7 @@ from disconer.adapt.cache import TokenCache
 from disconer.adapt.result import AdaptResult
 from disconer.adapt.state import Progress
 from disconer.adapt.words import Choice
-from disconer.training.display import duration
+from disconer.runs.clock import duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Live

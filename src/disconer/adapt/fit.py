@@ -8,7 +8,7 @@ from torch import nn
 
 from disconer.adapt.masking import Masker
 from disconer.adapt.settings import AdaptSettings
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
 
 ON_CPU = 32  # sequences: more bring no speed there
 

@@ -20,9 +20,9 @@ from disconer.adapt.masking import Masker
 from disconer.adapt.plan import Plan
 from disconer.adapt.settings import AdaptSettings
 from disconer.adapt.state import AdaptFolder, Progress
-from disconer.ahead import made_ahead
-from disconer.errors import DisconerError
-from disconer.training.state import Stateful
+from disconer.core.background import made_ahead
+from disconer.core.errors import DisconerError
+from disconer.runs.state import Stateful
 
 RECORD = 20  # steps between two looks at the loss: each waits for the device
 CLIP = 1.0  # the longest gradient that is taken as it is

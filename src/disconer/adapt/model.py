@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from disconer.adapt.masking import UNASKED, Masked
-from disconer.errors import DisconerError, Where
-from disconer.model.base import is_compact, load_compact_weights
-from disconer.model.case import reads_case
-from disconer.model.resolve import load_found
+from disconer.core.errors import DisconerError, Where
+from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights
+from disconer.nn.encoders.transformer.case import reads_case
+from disconer.nn.encoders.transformer.pretrained import load_found
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from disconer.adapt.texts import iter_texts
 from disconer.adapt.tokenize import is_held_out
 from disconer.adapt.vocabulary import add_words, check_vocabulary
 from disconer.adapt.words import RAREST, Choice, Vocabulary, best_words, count_words, listed_words
-from disconer.ledger import Ledger
+from disconer.core.ledger import Ledger
 
 
 def prepare(

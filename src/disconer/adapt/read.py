@@ -15,8 +15,8 @@ from disconer.adapt.model import Pretrained
 from disconer.adapt.settings import AdaptSettings
 from disconer.adapt.texts import iter_texts
 from disconer.adapt.tokenize import PieceMaker
-from disconer.errors import DisconerError, Where
-from disconer.ledger import Ledger
+from disconer.core.errors import DisconerError, Where
+from disconer.core.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)

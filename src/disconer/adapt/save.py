@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from disconer.adapt.model import MaskedModel
-from disconer.files import replace_file
-from disconer.model.hub import quiet
+from disconer.core.files import replace_file
+from disconer.nn.encoders.hub import quiet
 
 CONFIG = "config.json"
 READABLE = 0o644

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disconer.adapt.cache import Tokens
-from disconer.errors import DisconerError
-from disconer.model.case import Case
+from disconer.core.errors import DisconerError
+from disconer.nn.encoders.transformer.case import Case
 
 
 class Sequences:

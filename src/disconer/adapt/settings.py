@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 

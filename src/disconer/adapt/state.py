@@ -13,9 +13,9 @@ import torch
 
 from disconer.adapt.cache import has_cache
 from disconer.adapt.result import AdaptResult
-from disconer.errors import DisconerError, Where
-from disconer.files import replace_file
-from disconer.training.state import Stateful, save_state
+from disconer.core.errors import DisconerError, Where
+from disconer.core.files import replace_file
+from disconer.runs.state import Stateful, save_state
 
 ABOUT = "adaptation"  # the folder within the encoder's that tells of the run
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from pathlib import Path
 
-from disconer.errors import BadInput
+from disconer.core.errors import BadInput
+from disconer.core.ledger import Ledger
 from disconer.formats import format_named, read, sniff
 from disconer.formats.source import Member, Source
-from disconer.ledger import Ledger
 
 ONE_DOCUMENT = 2**20  # characters; a larger file of plain text is a collection, a blank line between documents
 PLAIN = "text"

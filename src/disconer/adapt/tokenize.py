@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from disconer.ahead import made_ahead
-from disconer.model.case import Case, cases
+from disconer.core.background import made_ahead
+from disconer.nn.encoders.transformer.case import Case, cases
 
 BATCH = 4_000_000  # characters that are tokenised at once: work for many cores, and little memory
 HASHES = 2**64

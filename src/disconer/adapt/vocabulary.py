@@ -15,7 +15,7 @@ import torch
 
 from disconer.adapt.model import Pretrained
 from disconer.adapt.words import Vocabulary
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
 
 WORD_PIECES = "WordPiece"
 DOUBT = 1.0  # what a new word's bias is less than that of its parts: together they are rarer than each

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from disconer.errors import BadInput, DisconerError, Where
+from disconer.core.errors import BadInput, DisconerError, Where
 
 SHORTEST, RAREST = 3, 60  # letters of a word, and how often it must be seen
 SHOWN = 1_000_000  # words that are counted between two looks

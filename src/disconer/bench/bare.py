@@ -8,13 +8,13 @@ from copy import deepcopy
 import torch
 from torch import Tensor, nn
 
-from disconer.model.arrays import WordArrays, word_arrays
-from disconer.model.batch import WordBatch
-from disconer.model.encoders import TransformerWords
-from disconer.model.model import Model
-from disconer.model.reader import Reader
-from disconer.model.runtime import Precision
-from disconer.model.windows import Window
+from disconer.nn.arrays import WordArrays, word_arrays
+from disconer.nn.encoders.transformer.encoder import TransformerWords
+from disconer.nn.reader import Reader
+from disconer.nn.runtime import Precision
+from disconer.nn.tensors import WordBatch
+from disconer.nn.windows import Window
+from disconer.store.model import Model
 
 BATCH = 32  # sentences
 

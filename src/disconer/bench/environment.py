@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from disconer import __version__
+from disconer.core.version import __version__
 
 
 def environment(device: torch.device) -> dict[str, object]:

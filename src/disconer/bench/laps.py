@@ -10,12 +10,12 @@ from typing import Any
 from torch import nn
 
 from disconer.bench.timing import Clock
-from disconer.model.arrays import WordArrays
-from disconer.model.found import Found
-from disconer.model.network import AnyNetwork
-from disconer.model.reader import Pieces, Reader
-from disconer.model.runtime import Runtime
-from disconer.types import Sentence
+from disconer.core.types import Sentence
+from disconer.nn.arrays import WordArrays
+from disconer.nn.found import Found
+from disconer.nn.network import AnyNetwork
+from disconer.nn.reader import Pieces, Reader
+from disconer.nn.runtime import Runtime
 
 SPLIT, WORDS, PARSE, PIECES, COLLATE = "split", "words", "parse", "pieces", "collate"
 ENCODE, LSTM, GCN, SPANS, PAIRS, DECODE, ASSEMBLE = "encode", "BiLSTM", "GCN", "spans", "pairs", "decode", "assemble"

@@ -9,10 +9,10 @@ from disconer.bench.bare import BareEncoder, sorted_batches
 from disconer.bench.sample import Sample
 from disconer.bench.timing import Clock, Job, Jobs, Ratio, Timing, in_turns
 from disconer.bench.watched import batches_of
-from disconer.model.arrays import word_arrays
-from disconer.model.examples import Windower
-from disconer.recognizer import Recognizer
-from disconer.types import Document
+from disconer.core.types import Document
+from disconer.nn.arrays import word_arrays
+from disconer.nn.examples import Windower
+from disconer.predict.recognizer import Recognizer
 
 SINGLE_SENTENCES = 100  # of a sample, for the time of one by itself
 

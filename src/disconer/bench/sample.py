@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from disconer.errors import DisconerError
-from disconer.model.examples import Windower
-from disconer.model.windows import Window
-from disconer.types import Document, Token
+from disconer.core.errors import DisconerError
+from disconer.core.types import Document, Token
+from disconer.nn.examples import Windower
+from disconer.nn.windows import Window
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
-    from disconer.model.runtime import Precision
+    from disconer.nn.runtime import Precision
 
 Part = Literal["throughput", "latency", "stages", "memory", "training"]
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -22,14 +22,14 @@ from disconer.bench.laps import (
 from disconer.bench.sample import Sample
 from disconer.bench.timing import Clock, Jobs, Ratio, Timing, in_turns
 from disconer.bench.watched import WatchedModel
-from disconer.model.model import Model
-from disconer.model.runtime import AnyModel, Device, Precision
-from disconer.recognizer import CHARACTERS_AHEAD, DOCUMENTS_AHEAD, Recognizer
+from disconer.core.types import Document, Sentence
+from disconer.nn.runtime import AnyModel, Device, Precision
+from disconer.predict.recognizer import CHARACTERS_AHEAD, DOCUMENTS_AHEAD, Recognizer
+from disconer.store.model import Model
 from disconer.text import SPLITTERS, TOKENIZERS
 from disconer.text.syntax.account import Account
 from disconer.text.syntax.attach import Syntax
 from disconer.text.syntax.make import make_syntax
-from disconer.types import Document, Sentence
 
 
 class Staged:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from disconer.bench.measurements import Report
     from disconer.bench.prediction import Latency, Throughput
-    from disconer.bench.run import Report
     from disconer.bench.stages import Stages
     from disconer.bench.timing import Timing
     from disconer.bench.training import Training

@@ -17,12 +17,12 @@ from disconer.bench.bare import BareEncoder
 from disconer.bench.sample import Sample
 from disconer.bench.timing import Clock, Jobs, Ratio, Timing, in_turns
 from disconer.config import Config
-from disconer.errors import DisconerError
-from disconer.model.arrays import word_arrays
-from disconer.model.batch import WordBatch
-from disconer.model.examples import Windower
-from disconer.model.model import Model
-from disconer.training.accelerator import build_accelerator
+from disconer.core.errors import DisconerError
+from disconer.nn.arrays import word_arrays
+from disconer.nn.examples import Windower
+from disconer.nn.tensors import WordBatch
+from disconer.runs.accelerator import build_accelerator
+from disconer.store.model import Model
 from disconer.training.display import Display
 from disconer.training.examples import Example, make_examples
 from disconer.training.learnable import Learnable

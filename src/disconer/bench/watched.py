@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from disconer.config import Config
-from disconer.model.arrays import WordArrays
-from disconer.model.found import Found
-from disconer.model.reader import Reader
-from disconer.model.runtime import AnyModel, Device, Precision, Runtime
-from disconer.model.scores import ScoreScale
-from disconer.recognizer import Recognizer
-from disconer.types import Document
+from disconer.core.types import Document
+from disconer.nn.arrays import WordArrays
+from disconer.nn.found import Found
+from disconer.nn.reader import Reader
+from disconer.nn.runtime import AnyModel, Device, Precision, Runtime
+from disconer.nn.scores import ScoreScale
+from disconer.predict.recognizer import Recognizer
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""The command `disconer`: one file a verb, each a thin `x_cli` over a plain function."""
+"""The command `disconer`: one file a verb, each a thin `x_cli` over a plain function.
+
+May import everything, but what is heavy only when a verb runs: `disconer --help` answers at once.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ from typing import Annotated, TextIO
 
 import typer
 
-from disconer import __version__
 from disconer.cli.adapt import adapt_cli
 from disconer.cli.bench import bench_cli
 from disconer.cli.check import check_cli
@@ -29,7 +31,8 @@ from disconer.cli.render import render_cli
 from disconer.cli.serve import serve_cli
 from disconer.cli.stats import stats_cli
 from disconer.cli.train import train_cli
-from disconer.errors import DisconerError, DisconerWarning
+from disconer.core.errors import DisconerError, DisconerWarning
+from disconer.core.version import __version__
 
 app = typer.Typer(
     name="disconer",

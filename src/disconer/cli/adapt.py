@@ -13,7 +13,7 @@ from disconer.adapt.settings import AdaptSettings, Precision
 from disconer.cli.console import report
 from disconer.cli.processes import is_first, one_voice, say_stopped
 from disconer.cli.train import INTERRUPTED
-from disconer.ledger import Ledger
+from disconer.core.ledger import Ledger
 
 USUAL = AdaptSettings()
 

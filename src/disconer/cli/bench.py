@@ -10,12 +10,13 @@ import typer
 
 from disconer.bench.settings import PARTS, REPEATS, SENTENCES, ClockName, Part, Settings
 from disconer.cli.tables import show
-from disconer.errors import DisconerError
-from disconer.models import default_model, find_model, load
+from disconer.core.errors import DisconerError
+from disconer.predict.loading import load
+from disconer.store.names import default_model, find_model
 
 if TYPE_CHECKING:
-    from disconer.bench.run import Report  # it brings torch
-    from disconer.model.runtime import Precision
+    from disconer.bench.measurements import Report  # it brings torch
+    from disconer.nn.runtime import Precision
 
 
 def bench(
@@ -27,7 +28,7 @@ def bench(
     encoder: str | None = None,
 ) -> Report:
     """Measure the model of a name or folder, on the demo's dev documents if no data is named."""
-    from disconer.bench.run import bench as measure
+    from disconer.bench.measurements import bench as measure
     from disconer.demo import demo_config
     from disconer.formats import read
 

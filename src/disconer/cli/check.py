@@ -13,19 +13,20 @@ import typer
 
 from disconer.cli.console import progress
 from disconer.cli.tables import show
-from disconer.errors import BadInput, DisconerError
+from disconer.core.errors import BadInput, DisconerError
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Kind
 from disconer.formats import read
-from disconer.ledger import Ledger
-from disconer.types import Document, Kind
 
 if TYPE_CHECKING:
-    from disconer.check import Check  # loaded when the verb runs, so that --help is quick
+    from disconer.evaluate.check import Check  # loaded when the verb runs, so that --help is quick
     from disconer.evaluate.counts import Counts
 
 
 def check_source(source: Path, *, from_format: str | None = None, widths: Iterable[int] = range(6, 17)) -> Check:
     """Look through every document of `source`; what cannot be read is counted, not raised."""
-    from disconer.check import check
+    from disconer.evaluate.check import check
+    from disconer.nn.heads.span.ceiling import Ceiling
 
     ledger = Ledger(skip_bad=True)
     documents: Iterable[Document] = ()
@@ -33,7 +34,7 @@ def check_source(source: Path, *, from_format: str | None = None, widths: Iterab
         documents = progress(read(source, from_format, ledger), "documents")
     except BadInput as error:  # an archive or a file that is broken as a whole
         ledger.fault(error)
-    return check(documents, ledger, tuple(widths))
+    return check(documents, Ceiling(widths), ledger)
 
 
 def check_cli(

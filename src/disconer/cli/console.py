@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from disconer.ledger import Ledger
-from disconer.progress import progress
+from disconer.core.ledger import Ledger
+from disconer.core.progress import progress
 
 __all__ = ["progress", "report"]
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from disconer.cli.console import progress, report
+from disconer.core.ledger import Ledger
 from disconer.formats import format_for, format_named, read, write
-from disconer.ledger import Ledger
 
 
 def convert(

@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
+from disconer.core.folders import WEIGHTS
 from disconer.formats.target import new_folder
-from disconer.models import DEMO, WEIGHTS, demo_folder
+from disconer.store.names import DEMO, demo_folder
 
 
 def demo(out: Path, *, epochs: int | None = None) -> None:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disconer import __version__
 from disconer.cli.console import progress, report
 from disconer.cli.tables import show
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+from disconer.core.version import __version__
 from disconer.formats import read
 from disconer.formats.target import new_file, refuse_existing
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 if TYPE_CHECKING:
     from disconer.evaluate import Evaluation  # loaded when the verb runs, so that --help is quick
@@ -56,7 +56,7 @@ def evaluate_files(
 
 
 def _predict(model: str, documents: Iterable[Document]) -> Iterator[Document]:
-    from disconer.recognizer import Recognizer  # only here: it brings torch
+    from disconer.predict.recognizer import Recognizer  # only here: it brings torch
 
     recognizer = Recognizer.from_pretrained(model, keep_parses=True)
     return recognizer.annotate(document.replace(entities=()) for document in documents)
@@ -67,7 +67,7 @@ def _compare(
 ) -> Evaluation:
     """compared: what is, by name; it stands on the page."""
     from disconer.evaluate import Evaluation
-    from disconer.evaluate.report import Report, learning_curve
+    from disconer.render.report import Report, learning_curve
 
     evaluation, report = Evaluation(), Report()
     for pair in pairs:

@@ -9,15 +9,15 @@ import typer
 
 from disconer.cli.console import report
 from disconer.cli.tables import show
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Kind
 from disconer.formats import read
 from disconer.formats.source import Source
 from disconer.formats.target import new_folder, refuse_existing
-from disconer.ledger import Ledger
-from disconer.types import Kind
 
 if TYPE_CHECKING:
-    from disconer.comparison import Comparison
+    from disconer.evaluate.comparison import Comparison
 
 MEGABYTE = 1e6
 
@@ -50,9 +50,9 @@ def export_cli(
     export(model, out, compact=compact, int8=int8)
     print(f"{out}: {_size(out) / MEGABYTE:.1f} MB")
     if gold is not None and check is not None:
-        from disconer.comparison import compare
-        from disconer.model.checkpoint import record_comparison
-        from disconer.recognizer import Recognizer
+        from disconer.evaluate.comparison import compare
+        from disconer.predict.recognizer import Recognizer
+        from disconer.store.checkpoint import record_comparison
 
         before, after = (Recognizer.from_pretrained(one, device="cpu") for one in (model, out))
         comparison = compare(before, after, gold, check.name)
@@ -65,10 +65,11 @@ def export(model: str, out: Path, *, compact: bool = False, int8: bool = False) 
 
     compact: for torch, in a quarter of the size. Otherwise for ONNX Runtime; int8: with weights of 8 bits.
     """
-    from disconer.models import find_model, load
+    from disconer.predict.loading import load
+    from disconer.store.names import find_model
 
     loaded = load(find_model(model))
-    from disconer.model.model import Model
+    from disconer.store.model import Model
 
     if not isinstance(loaded, Model):
         raise DisconerError(
@@ -76,11 +77,11 @@ def export(model: str, out: Path, *, compact: bool = False, int8: bool = False) 
         )
     with new_folder(out) as staging:
         if compact:
-            from disconer.model.compact import save_compact
+            from disconer.export.compact import save_compact
 
             save_compact(loaded, staging)
         else:
-            from disconer.onnx.export import export_model
+            from disconer.export.onnx import export_model
 
             export_model(loaded, staging, int8=int8)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from disconer.cli.console import progress
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
 from disconer.formats.target import new_file, refuse_existing
 
 

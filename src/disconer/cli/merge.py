@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from disconer.batch.merge import find_parts
-from disconer.batch.parts import write_joined
 from disconer.cli.console import report
 from disconer.cli.outputs import forget_own_losses, target_format
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
+from disconer.core.ledger import Ledger
 from disconer.formats.target import refuse_existing
-from disconer.ledger import Ledger
+from disconer.predict.local.merge import find_parts
+from disconer.predict.local.parts import write_joined
 
 
 def merge_cli(

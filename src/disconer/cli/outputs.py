@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
+from disconer.core.ledger import Ledger
 from disconer.formats import Format, format_for, format_named
 from disconer.formats.extras import SENTENCES, TREES
 from disconer.formats.target import refuse_existing
-from disconer.ledger import Ledger
-from disconer.units import Unit
+from disconer.predict.inputs import Unit
 
 
 def target_format(to_format: str | None, out: Path | None) -> Format | None:

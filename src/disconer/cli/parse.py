@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.console import progress, report
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 from disconer.formats import format_for, format_named, read, write
 from disconer.formats.target import refuse_existing
-from disconer.ledger import Ledger
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.text.syntax.spec import BIOMEDICAL, FORMS
-from disconer.types import Document
 
 if TYPE_CHECKING:  # loaded when the verb runs, so that --help is quick
     from disconer.text.syntax.account import Account

@@ -12,21 +12,21 @@ from typing import Annotated
 
 import typer
 
-from disconer.batch.cluster.plan import Cluster
-from disconer.batch.jobs import useful_jobs
-from disconer.batch.run import Work
-from disconer.batch.shares import Share
 from disconer.cli.console import report
 from disconer.cli.outputs import check_folder, check_output, forget_own_losses, is_folder, target_format
 from disconer.cli.predict_ray import predict_on_ray, refuse_with_ray, refuse_without_ray
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
+from disconer.core.ledger import Ledger
 from disconer.formats import Format
 from disconer.formats.remote import open_source
-from disconer.ledger import Ledger
-from disconer.models import default_model
-from disconer.predict import all_documents
-from disconer.predictor import Precision, Predictor, Settings
-from disconer.units import units
+from disconer.predict.files import all_documents
+from disconer.predict.inputs import units
+from disconer.predict.local.jobs import useful_jobs
+from disconer.predict.local.work import Work
+from disconer.predict.predictor import Precision, Predictor, Settings
+from disconer.predict.ray.plan import Cluster
+from disconer.predict.shares import Share
+from disconer.store.names import default_model
 
 Given = tuple[str, str | None]  # a path and its format
 
@@ -171,7 +171,7 @@ def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | N
 def _show(work: Work, *, headings: bool) -> None:
     from rich.console import Console
 
-    from disconer.view import View
+    from disconer.render.terminal import View
 
     predictor = Predictor(work.settings)
     console = Console(highlight=False, markup=False, emoji=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-from disconer.batch.cluster.plan import Cluster
-from disconer.batch.run import Work
-from disconer.cli.ray_option import check_ray_installed
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
 from disconer.formats.remote import is_url
+from disconer.predict.local.work import Work
+from disconer.predict.ray.option import check_ray_installed
+from disconer.predict.ray.plan import Cluster
 
 FORMATS = ("jsonl", "parquet")
 
@@ -39,7 +39,7 @@ def predict_on_ray(work: Work, out: str | None, to_format: str | None, cluster: 
     check_ray_installed("pyarrow", "fsspec")
     to = to_format or FORMATS[0]
     folder = _checked_folder(out, to)
-    from disconer.batch.cluster.run import RayWork
+    from disconer.predict.ray.work import RayWork
 
     given = [(_as_everywhere(path), format) for path, format in work.given]
     outcome = RayWork(given, work.inputs, work.settings, work.ledger, to=to).into(folder, cluster, force=force)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
 
 GRACE = 10.0  # seconds; torchrun looks after its processes ten times a second, other machines take longer to notice
 

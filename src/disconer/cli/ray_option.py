@@ -1,17 +1,13 @@
-"""`--ray [ADDRESS]`, whose value may be left out, and the check that Ray is installed."""
+"""`--ray [ADDRESS]`, whose value may be left out."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from itertools import zip_longest
 from typing import Any
 
 from typer.core import TyperCommand
 
-from disconer.errors import DisconerError
-
-RAY_OPTION = "--ray"
-HERE = "local"  # stands for an address: a Ray of its own on this machine
+from disconer.predict.ray.option import HERE, RAY_OPTION
 
 
 class RayCommand(TyperCommand):
@@ -35,13 +31,3 @@ def with_address(arguments: list[str]) -> list[str]:
         if argument == RAY_OPTION and following.startswith("-"):
             completed.append(HERE)
     return completed
-
-
-def check_ray_installed(*packages: str) -> None:
-    """packages: what is needed beside Ray itself."""
-    missing = [name for name in ("ray", *packages) if find_spec(name) is None]
-    if missing:
-        raise DisconerError(
-            f"{RAY_OPTION} needs packages that are not installed: {', '.join(missing)}",
-            fix="Install them: pip install 'disconer[ray]'.",
-        )

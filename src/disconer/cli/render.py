@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 import typer
 
 from disconer.cli.console import progress, report
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 from disconer.formats import read
 from disconer.formats.target import new_file, refuse_existing
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 SUFFIXES: dict[str, Literal["html", "svg"]] = {".html": "html", ".htm": "html", ".svg": "svg"}
 

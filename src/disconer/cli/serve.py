@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disconer.cli.ray_option import check_ray_installed
-from disconer.errors import DisconerError
-from disconer.models import default_model
-from disconer.serve.cluster.plan import Plan, Replicas
+from disconer.core.errors import DisconerError
+from disconer.predict.ray.option import check_ray_installed
 from disconer.serve.limits import Limits
+from disconer.serve.ray.plan import Plan, Replicas
+from disconer.store.names import default_model
 
 if TYPE_CHECKING:
     from disconer.serve.models import Annotator  # loaded when the verb runs: it needs the extra
@@ -70,11 +70,11 @@ def serve_models_on_ray(
     device: str | None = None,
     limits: Limits = DEFAULT,
 ) -> None:
-    """Serve models on Ray; address and plan: see `disconer.serve.cluster`."""
+    """Serve models on Ray; address and plan: see `disconer.serve.ray`."""
     check_installed()
     check_ray_installed()
-    from disconer.serve.cluster.run import serve_on_ray
     from disconer.serve.models import model_names
+    from disconer.serve.ray.deployment import serve_on_ray
 
     named = model_names(models)
     if token is None and not host.startswith(LOOPBACK):
@@ -86,7 +86,7 @@ def end_service_on_ray(address: str) -> None:
     """End the service on the Ray at an address."""
     check_installed()
     check_ray_installed()
-    from disconer.serve.cluster.run import end_on_ray
+    from disconer.serve.ray.deployment import end_on_ray
 
     end_on_ray(address)
 
@@ -102,7 +102,7 @@ def check_installed() -> None:
 
 def _load(named: dict[str, str], device: str | None) -> dict[str, Annotator]:
     print(f"loading {', '.join(named)} …", file=sys.stderr, flush=True)
-    from disconer.recognizer import Recognizer  # only here: it brings torch
+    from disconer.predict.recognizer import Recognizer  # only here: it brings torch
 
     return {name: Recognizer.from_pretrained(where, device=device) for name, where in named.items()}
 

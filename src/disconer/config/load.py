@@ -16,7 +16,7 @@ from disconer.config.overrides import apply_overrides
 from disconer.config.problems import ConfigError, Key, Problem
 from disconer.config.schema import Config
 from disconer.config.yaml_text import format_yaml, parse_yaml
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
 from disconer.formats.source import decode
 
 
@@ -50,7 +50,7 @@ def dump_config(config: Config) -> str:
 
 def preset_names() -> tuple[str, ...]:
     """The presets that come with disconer."""
-    names = (Path(preset.name) for preset in files("disconer.presets").iterdir())
+    names = (Path(preset.name) for preset in files("disconer.config.presets").iterdir())
     return tuple(sorted(name.stem for name in names if name.suffix == ".yaml"))
 
 
@@ -58,7 +58,7 @@ def preset_text(name: str) -> str:
     """The YAML of a preset, comments and all."""
     presets = preset_names()
     if name in presets:
-        return files("disconer.presets").joinpath(f"{name}.yaml").read_text("utf-8")
+        return files("disconer.config.presets").joinpath(f"{name}.yaml").read_text("utf-8")
     close = difflib.get_close_matches(name, presets, 1)
     raise DisconerError(
         "There is no such configuration",

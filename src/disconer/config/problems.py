@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
 
 Key = tuple[str | int, ...]  # the way to a value: ("training", "seed")
 

@@ -1,11 +1,14 @@
-"""Benchmark corpora: from the official distribution to a `Corpus` with the literature's splits."""
+"""Benchmark corpora: from the official distribution to a `Corpus` with the literature's splits.
+
+One module a corpus. May import `core`, `text` and `formats`. No torch.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
 
-from disconer.corpora.base import Option, Recipe
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
+from disconer.corpora.recipe import Option, Recipe
 
 _MODULES: dict[str, str] = {
     "cadec": "cadec",

@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from disconer.corpora.base import SPLITS, Option, Recipe, split_ids
+from disconer.core.errors import BadInput, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Corpus, Document, Entity, Sentence
 from disconer.corpora.distribution import files_of, missing_document, not_the_source, unix_text
+from disconer.corpora.recipe import SPLITS, Option, Recipe, split_ids
 from disconer.corpora.tidy import unique
-from disconer.errors import BadInput, Where
-from disconer.formats.build import build_entity
+from disconer.formats.entities import build_entity
 from disconer.formats.source import Member
 from disconer.formats.xml import parse_xml
-from disconer.ledger import Ledger
 from disconer.text import SPLITTERS, TOKENIZERS
-from disconer.types import Corpus, Document, Entity, Sentence
 
 _SOURCE = "the LDC2006T06 folder or .tgz, with data/English/{bc,bn,nw,wl}/adj/*.sgm and *.apf.xml"
 _TYPES = ("FAC", "GPE", "LOC", "ORG", "PER", "VEH", "WEA")

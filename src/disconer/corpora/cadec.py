@@ -15,16 +15,16 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from disconer.corpora.base import SPLITS, Option, Recipe, split_ids
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Corpus, Document, Entity
 from disconer.corpora.distribution import files_of, missing_document, not_the_source, unix_text
+from disconer.corpora.recipe import SPLITS, Option, Recipe, split_ids
 from disconer.corpora.tidy import to_whole_words
-from disconer.errors import BadInput, Where, excerpt
 from disconer.formats.brat.lines import TEXT_BOUND, TextBound, parse_text_bound
-from disconer.formats.build import build_entity, surface_fits
+from disconer.formats.entities import build_entity, surface_fits
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
 from disconer.text import SPLITTERS, segment
-from disconer.types import Corpus, Document, Entity
 
 _SOURCE = "the CADEC v2 zip of CSIRO, or its folder, with cadec/text/*.txt and cadec/original/*.ann"
 _FILE = re.compile(r"(?:.*/)?(?:(text)/([^/]+)\.txt|(original)/([^/]+)\.ann)")

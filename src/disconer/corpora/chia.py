@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from hashlib import md5
 from pathlib import Path
 
-from disconer.corpora.base import SPLITS, Recipe
+from disconer.core.ledger import Ledger
+from disconer.core.types import Corpus, Document
 from disconer.corpora.distribution import not_the_source
+from disconer.corpora.recipe import SPLITS, Recipe
 from disconer.formats import read
-from disconer.ledger import Ledger
 from disconer.text import SPLITTERS, TOKENIZERS, segment
-from disconer.types import Corpus, Document
 
 TYPES = frozenset(
     [

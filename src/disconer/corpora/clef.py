@@ -12,18 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from disconer.corpora.base import Option, Recipe, split_ids
+from disconer.core.errors import BadInput
+from disconer.core.ledger import Ledger
+from disconer.core.types import Corpus, Document, Entity, Fragment, Kind, Sentence, Token
 from disconer.corpora.clef_annotations import Mention, mentions
 from disconer.corpora.clef_files import Files, Note, find_files
 from disconer.corpora.clef_sentences import dai
 from disconer.corpora.distribution import missing_document, not_the_source, unix_text
+from disconer.corpora.recipe import Option, Recipe, split_ids
 from disconer.corpora.tidy import to_whole_words, unique
-from disconer.errors import BadInput
-from disconer.formats.build import build_entity, surface_fits
+from disconer.formats.entities import build_entity, surface_fits
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
 from disconer.text import SPLITTERS, Splitter, segment
-from disconer.types import Corpus, Document, Entity, Fragment, Kind, Sentence, Token
 
 _LABEL = "Disorder"
 _SPLITTERS: dict[str, Splitter] = {"dai": dai, "rules": SPLITTERS["rules"]}

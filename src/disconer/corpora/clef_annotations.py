@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
 from disconer.corpora.clef_files import KNOWTATOR, number_of
-from disconer.errors import BadInput, Where, excerpt
 from disconer.formats.source import Member
 from disconer.formats.xml import parse_xml
-from disconer.ledger import Ledger
 
 _TYPE = "Disease_Disorder"
 _SPANS = re.compile(r"\d+-\d+(?:,\d+-\d+)*")

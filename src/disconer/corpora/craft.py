@@ -17,16 +17,16 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from disconer.corpora.base import SPLITS, Recipe
+from disconer.core.errors import BadInput
+from disconer.core.ledger import Ledger
+from disconer.core.types import Corpus, Document, Entity
 from disconer.corpora.craft_layers import read_mentions, read_sentences
 from disconer.corpora.distribution import files_of, missing_document, not_the_source
+from disconer.corpora.recipe import SPLITS, Recipe
 from disconer.corpora.tidy import unique
-from disconer.errors import BadInput
 from disconer.formats import read
-from disconer.formats.build import build_entity, surface_fits
+from disconer.formats.entities import build_entity, surface_fits
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.types import Corpus, Document, Entity
 
 ONTOLOGIES = ("CHEBI", "CL", "GO_BP", "GO_CC", "GO_MF", "MOP", "NCBITaxon", "PR", "SO", "UBERON")
 LABELS = (*ONTOLOGIES, "MONDO")

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from disconer.errors import BadInput, Where, excerpt
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.types import Sentence, Token
 from disconer.formats.source import Member
 from disconer.formats.xml import parse_xml
-from disconer.types import Sentence, Token
 
 _ELLIPSIS = " ... "  # between the fragments of a mention's text in Knowtator 1
 _N_COLUMNS = 10  # of a CoNLL-U line

@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from disconer.errors import BadInput, DisconerError, Where
+from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.formats.source import Member, Source
 
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")

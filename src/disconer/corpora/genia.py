@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element
 
+from disconer.core.errors import BadInput, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Corpus, Document, Entity, Fragment, Sentence
 from disconer.corpora import genia_lex
-from disconer.corpora.base import SPLITS, Option, Recipe, split_ids
 from disconer.corpora.distribution import files_of, missing_document, not_the_source
 from disconer.corpora.genia_lex import Piece, is_coordination
+from disconer.corpora.recipe import SPLITS, Option, Recipe, split_ids
 from disconer.corpora.tidy import unique
-from disconer.errors import BadInput, Where
-from disconer.formats.build import build_entity
+from disconer.formats.entities import build_entity
 from disconer.formats.source import Member
 from disconer.formats.xml import iter_xml
-from disconer.ledger import Ledger
 from disconer.text import TOKENIZERS
-from disconer.types import Corpus, Document, Entity, Fragment, Sentence
 
 FILE = "GENIAcorpus3.02.xml"
 CONTINUOUS, FULL = "continuous", "full"

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from disconer.core.types import Fragment, normalise
 from disconer.text import TOKENIZERS
-from disconer.types import Fragment, normalise
 
 
 class Member(NamedTuple):

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from disconer.corpora.base import SPLITS, Recipe
+from disconer.core.ledger import Ledger
+from disconer.core.types import Corpus, Document
 from disconer.corpora.distribution import not_the_source
+from disconer.corpora.recipe import SPLITS, Recipe
 from disconer.formats import read
-from disconer.ledger import Ledger
 from disconer.text import SPLITTERS, TOKENIZERS, segment
-from disconer.types import Corpus, Document
 
 _SOURCE = "phee.zip, or its folder, with train, dev and test, each a folder of .txt and .ann"
 

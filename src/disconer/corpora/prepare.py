@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from disconer import __version__
+from disconer.core.errors import DisconerError, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Corpus
+from disconer.core.version import __version__
 from disconer.corpora import recipe_named
-from disconer.corpora.base import SPLITS, Recipe
+from disconer.corpora.recipe import SPLITS, Recipe
 from disconer.corpora.table import SplitCounts, count, render
-from disconer.errors import DisconerError, Where
 from disconer.formats import write
 from disconer.formats.target import new_folder, refuse_existing
-from disconer.ledger import Ledger
-from disconer.types import Corpus
 
 RECORD = "prepared.json"  # written beside the splits; a folder that has one may be replaced
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
-from disconer.overlap import sharing_text
-from disconer.text.align import CROSSES, INSIDE, align
-from disconer.types import Document, Kind
+from disconer.core.overlap import sharing_text
+from disconer.core.types import Document, Kind
+from disconer.text.alignment import CROSSES, INSIDE, align
 
 LEGEND = (
     "Kinds exclude each other: an entity with several fragments is discontinuous, whatever it overlaps. "

@@ -6,8 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
-from disconer.ledger import Ledger
-from disconer.types import Document, Entity, Fragment, normalise
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity, Fragment, normalise
 
 
 def to_whole_words(document: Document, ledger: Ledger) -> Document:

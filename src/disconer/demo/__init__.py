@@ -1,6 +1,8 @@
 """The demo: a small model of the eligibility criteria of clinical trials, from data that comes with disconer.
 
 The data is an excerpt of Chia (Kury et al. 2020, CC BY 4.0); README.md beside it says which.
+
+May import `config` and all below it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Gold and predicted entities compared: measures, intervals, error classes, calibration.
 
+May import `core`, `text` and `formats`. No torch.
+
 >>> from disconer.evaluate import evaluate
->>> from disconer.types import Document, Entity
+>>> from disconer.core.types import Document, Entity
 >>> gold = Document("a", "pain in knees and hands", (Entity("ADR", ((0, 13),)), Entity("ADR", ((0, 7), (18, 23)))))
 >>> predicted = gold.replace(entities=(Entity("ADR", ((0, 13),)), Entity("ADR", ((0, 4), (18, 23)))))
 >>> evaluation = evaluate([gold], [predicted])

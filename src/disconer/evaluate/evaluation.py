@@ -6,13 +6,13 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
+from disconer.core.types import Document, Kind
 from disconer.evaluate import measures
 from disconer.evaluate.bootstrap import LEVEL, RESAMPLES, SEED, Interval, f1_interval
 from disconer.evaluate.calibration import Calibration
 from disconer.evaluate.counts import Counts
 from disconer.evaluate.mistakes import ErrorClass, mistakes
 from disconer.evaluate.pairing import paired
-from disconer.types import Document, Kind
 
 Name = TypeVar("Name", bound=Hashable)
 

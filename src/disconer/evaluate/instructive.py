@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import cycle
 
+from disconer.core.types import Document, Entity, Fragment, Kind, Sentence
 from disconer.evaluate.mistakes import Mistake, mistakes
 from disconer.text import segment
-from disconer.types import Document, Entity, Fragment, Kind, Sentence
 
 LONGEST = 240  # characters of a sentence; longer ones are hard to see through
 KINDS = (Kind.DISCONTINUOUS, Kind.OVERLAPPED, Kind.REGULAR)  # in turn, the hardest first

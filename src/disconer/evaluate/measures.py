@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import TypeVar
 
+from disconer.core.types import Document, Entity, Fragment, Kind
 from disconer.evaluate.counts import Counts
 from disconer.text import segment
-from disconer.types import Document, Entity, Fragment, Kind
 
 Key = tuple[str, tuple[Fragment, ...]]
 Unique = Mapping[Key, Entity]

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from disconer.core.types import Document, Entity, Fragment
 from disconer.evaluate.measures import Key
 from disconer.evaluate.nearby import Nearby
-from disconer.types import Document, Entity, Fragment
 
 
 class ErrorClass(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from disconer.types import Entity
+from disconer.core.types import Entity
 
 
 class Nearby:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
-from disconer.errors import DisconerError, Where, excerpt
-from disconer.types import Document
+from disconer.core.errors import DisconerError, Where, excerpt
+from disconer.core.types import Document
 
 Pair = tuple[Document, Document]  # gold, predicted
 

@@ -1,5 +1,7 @@
 """Every annotation format behind two functions.
 
+One module or folder a format. May import `core` and `text`. No torch, and no other heavy package before it is needed.
+
 >>> from disconer.formats import read, write
 >>> write(read("notes/"), "notes.jsonl")  # doctest: +SKIP
 """
@@ -12,13 +14,13 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 
-from disconer.errors import BadInput, DisconerError, Where
-from disconer.formats.base import Format
-from disconer.formats.seen import SeenIds
+from disconer.core.errors import BadInput, DisconerError, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+from disconer.formats.format import Format
+from disconer.formats.seen_ids import SeenIds
 from disconer.formats.source import Source
 from disconer.formats.target import refuse_existing
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 # In the order of sniffing: what is recognised by its content first, what any text could be last.
 _MODULES = {

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from disconer.formats.sentencewise import merge_adjacent
-from disconer.text.align import Range
+from disconer.text.alignment import Range
 
 OUTSIDE = "O"
 UNTYPED = "Entity"  # the label of entities in files that write B and I without a type

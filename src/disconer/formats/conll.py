@@ -19,10 +19,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from disconer.errors import BadInput, Where, excerpt
-from disconer.formats.base import Format, member_reader
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 from disconer.formats.bio_schemes import SCHEMES, Key, Scheme, decode, parse
 from disconer.formats.blocks import Block, blocks
+from disconer.formats.format import Format, member_reader
 from disconer.formats.sentencewise import (
     BOM,
     Mention,
@@ -34,8 +36,6 @@ from disconer.formats.sentencewise import (
     to_sentences,
 )
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 _SUFFIXES = {
     "bio": (".bio", ".conll", ".iob", ".iob2", ".tsv", ".txt"),

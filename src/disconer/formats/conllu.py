@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from disconer.errors import BadInput, Where
-from disconer.formats.base import Format, member_reader
+from disconer.core.errors import BadInput, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Sentence, Token
 from disconer.formats.blocks import Block, blocks
 from disconer.formats.conllu_words import N_COLUMNS, ROW_ID, SurfaceToken, read_surface
+from disconer.formats.format import Format, member_reader
 from disconer.formats.sentencewise import BOM
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.types import Document, Sentence, Token
 
 SUFFIXES = (".conllu", ".conll", ".tsv", ".txt")
 _NEW_DOCUMENT = ("newdoc id", "newdoc")

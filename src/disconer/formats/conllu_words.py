@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from disconer.errors import BadInput, Where, excerpt
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
 from disconer.formats.blocks import Block
-from disconer.ledger import Ledger
 from disconer.text.syntax.tree import ROOT, depths_of
 
 N_COLUMNS = 10

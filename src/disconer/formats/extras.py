@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from disconer.errors import BadInput, Where, excerpt
-from disconer.ledger import Ledger
-from disconer.types import Document
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 
 SENTENCES = "sentences with their tokens"
 TREES = "dependency trees"

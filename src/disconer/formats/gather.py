@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from disconer.errors import BadInput, Where
-from disconer.ledger import Ledger
-from disconer.types import Entity
+from disconer.core.errors import BadInput, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Entity
 
 NAMELESS = "fields of entities without an id"
 

@@ -13,8 +13,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from disconer.errors import BadInput, Where, excerpt
-from disconer.formats.base import Format, member_reader
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+from disconer.formats.format import Format, member_reader
 from disconer.formats.sentencewise import (
     BOM,
     Mention,
@@ -27,8 +29,6 @@ from disconer.formats.sentencewise import (
     text_writer,
 )
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 SUFFIXES = (".inline", ".txt")
 _SPACE = re.compile(r"\s+")

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from disconer.errors import BadInput, Where, excerpt
-from disconer.formats.base import Writer
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+from disconer.formats.format import Writer
 from disconer.formats.source import MAX_LINE, Member, decode
 from disconer.formats.target import new_file
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 SUFFIXES = (".json", ".jsonl", ".ndjson")
 _LINES = (".jsonl", ".ndjson")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from disconer.formats.build import surface_fits
-from disconer.types import joined_text
+from disconer.core.types import joined_text
+from disconer.formats.entities import surface_fits
 
 Pairs = Sequence[tuple[int, int]]
 Mention = tuple[Pairs, str]  # offsets and surface text, as the file has them

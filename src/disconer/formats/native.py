@@ -13,13 +13,13 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
-from disconer.errors import BadInput, Where, excerpt
-from disconer.formats.base import Format, member_reader, stream_writer
-from disconer.formats.build import build_entity
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity, Sentence, Token
+from disconer.formats.entities import build_entity
+from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import leading_keys
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.types import Document, Entity, Sentence, Token
 
 
 def to_record(document: Document) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from disconer.errors import BadInput, DisconerError, Where, excerpt
-from disconer.formats.base import Format, member_reader, stream_writer
+from disconer.core.errors import BadInput, DisconerError, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.native import from_record, to_record
 from disconer.formats.source import Member
 from disconer.formats.surrogates import without_halves
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 if TYPE_CHECKING:
     import pyarrow as pa

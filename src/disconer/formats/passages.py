@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from disconer.errors import BadInput, Where
+from disconer.core.errors import BadInput, Where
 
 MAX_GAP = 2**20  # characters; a wider gap is a damaged offset, and filling it would eat the memory
 

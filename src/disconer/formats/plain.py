@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from disconer.formats.base import Format, member_reader
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+from disconer.formats.format import Format, member_reader
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 _SUFFIXES = (".txt",)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from posixpath import basename, splitext
 from typing import Any, BinaryIO, cast
 
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
 from disconer.formats.source import COMPRESSED, Member, Source
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://|.*::")

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from disconer.errors import BadInput, Where, excerpt
-from disconer.formats.base import Writer, stream_writer
-from disconer.formats.build import build_entity
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity, Sentence, Token
+from disconer.formats.entities import build_entity
 from disconer.formats.extras import note_trees
+from disconer.formats.format import Writer, stream_writer
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.text.align import Range, TokenEntity, align, join_tokens
+from disconer.text.alignment import Range, TokenEntity, align, join_tokens
 from disconer.text.segment import segment
-from disconer.types import Document, Entity, Sentence, Token
 
 BOM = "\ufeff"
 

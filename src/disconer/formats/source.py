@@ -16,7 +16,7 @@ from pathlib import Path
 from posixpath import normpath, splitext
 from typing import Any, BinaryIO, cast
 
-from disconer.errors import BadInput, DisconerError, Where
+from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.formats.zipped import open_member
 
 MAX_LINE = 64 * 2**20  # bytes; a longer line is not a document but a damaged or wrong file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from disconer.types import Document, Sentence
+from disconer.core.types import Document, Sentence
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from disconer.errors import BadInput, DisconerError, Where
+from disconer.core.errors import BadInput, DisconerError, Where
 
 
 def refuse_existing(path: Path, force: bool) -> None:

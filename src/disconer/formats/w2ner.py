@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
-from disconer.errors import BadInput, Where, excerpt
-from disconer.formats.base import Format, member_reader, stream_writer
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 from disconer.formats.extras import carried
+from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import dump_json, field, iter_records, leading_keys
 from disconer.formats.sentencewise import Mention, TokenSentence, WordSentence, check_words, from_words, lone_sentences
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.text.align import Range
-from disconer.types import Document
+from disconer.text.alignment import Range
 
 SUFFIXES = (".json",)
 _OWN_KEYS = ("sentence", "ner")

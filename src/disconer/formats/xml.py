@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from disconer.errors import BadInput, Where
+from disconer.core.errors import BadInput, Where
 
 MAX_DEPTH = 200  # no annotation format nests deeper; a file that does is made to exhaust a stack
 _CHUNK = 2**16

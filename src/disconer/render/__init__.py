@@ -1,7 +1,9 @@
 """Annotated text as pictures: every entity in a lane under the text, whatever its shape.
 
+May import `evaluate` and all below it. No torch.
+
 >>> from disconer.render import render
->>> from disconer.types import Document, Entity
+>>> from disconer.core.types import Document, Entity
 >>> document = Document("a", "pain in knees and hands", (Entity("ADR", ((0, 7), (18, 23))),))
 >>> page, picture = render(document), render(document, format="svg")
 """
@@ -11,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from disconer.core.types import Document
 from disconer.evaluate.pairing import paired
 from disconer.render.marks import compared_marks, plain_marks
 from disconer.render.page import Drawing, fragment, page
 from disconer.render.palette import Palette
-from disconer.render.svg import Picture
-from disconer.types import Document
+from disconer.render.svg.picture import Picture
 
 Theme = Literal["auto", "light", "dark"]
 Documents = Document | Iterable[Document]

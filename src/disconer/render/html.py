@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
+from disconer.core.types import Document
 from disconer.render.clusters import columns
 from disconer.render.direction import has_right_to_left
 from disconer.render.escape import escaped
@@ -18,7 +19,6 @@ from disconer.render.lines import Line, Piece, Stretch, lines, wrapped_lines
 from disconer.render.marks import Mark, Standing
 from disconer.render.palette import Palette
 from disconer.render.segments import Part, Placed, Segment, segments
-from disconer.types import Document
 
 LONGEST_LINE = 4_000  # columns; browsers take minutes for a paragraph of a million characters
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from disconer.core.types import Fragment, normalise
 from disconer.render.clusters import TAB_WIDTH, columns, is_boundary, outward
-from disconer.types import Fragment, normalise
 
 Stretch = tuple[int, int]  # of the text, half-open
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from disconer.core.types import Document, Entity
 from disconer.evaluate.mistakes import mistakes
-from disconer.types import Document, Entity
 
 CAPTION_LENGTH = 28  # characters of a label that are drawn; the whole of it is in the description
 TEXT_LENGTH = 200  # characters of an entity's text in its description

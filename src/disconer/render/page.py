@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from disconer.core.types import Document, Kind
 from disconer.render.escape import escaped
 from disconer.render.html import document_html
 from disconer.render.marks import Mark, Standing
 from disconer.render.palette import Palette
 from disconer.render.stylesheet import resource, stylesheet, themes
-from disconer.render.svg import Picture
-from disconer.render.svg_style import svg_style
-from disconer.types import Document, Kind
+from disconer.render.svg.picture import Picture
+from disconer.render.svg.style import svg_style
 
 Drawing = tuple[Document, Sequence[Mark]]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity, normalise
 from disconer.formats.brat.write import annotation_text
-from disconer.ledger import Ledger
 from disconer.serve.problems import not_valid
 from disconer.serve.schemas import RenderRequest
-from disconer.types import Document, Entity, normalise
 
 
 def wanted(document: Document, threshold: float, labels: Collection[str] | None) -> Document:

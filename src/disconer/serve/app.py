@@ -10,7 +10,8 @@ from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from disconer import __version__
+from disconer.core.types import Document
+from disconer.core.version import __version__
 from disconer.serve import schemas
 from disconer.serve.access import TokenCheck
 from disconer.serve.answers import brat, brat_answer, given_document, wanted
@@ -24,7 +25,6 @@ from disconer.serve.models import Annotator
 from disconer.serve.openapi import PROBLEMS, describe
 from disconer.serve.service import Service
 from disconer.serve.watch import Watch
-from disconer.types import Document
 
 
 def create_app(

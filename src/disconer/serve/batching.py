@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from disconer.core.types import Document
 from disconer.serve.limits import Limits
-from disconer.types import Document
 
 Annotate = Callable[[list[Document]], Iterable[Document]]
 Watcher = Callable[[int, int, float], None]  # is told of each batch: texts, characters, seconds

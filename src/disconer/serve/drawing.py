@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from disconer.core.types import Document
 from disconer.render.html import document_html
 from disconer.render.marks import plain_marks
 from disconer.render.palette import Palette
 from disconer.render.stylesheet import resource, stylesheet, themes
-from disconer.types import Document
 
 
 def drawing(document: Document, labels: Iterable[str]) -> str:

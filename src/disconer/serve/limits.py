@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from disconer.errors import DisconerError
-from disconer.models import RUN_FOLDERS
+from disconer.core.errors import DisconerError
+from disconer.core.folders import RUN_FOLDERS
+from disconer.core.types import Document
 from disconer.serve.batching import Batcher
 from disconer.serve.limits import Limits
 from disconer.serve.metrics import Metrics
-from disconer.types import Document
 
 
 class Annotator(Protocol):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from disconer.types import Kind
+from disconer.core.types import Kind
 
 
 def _whole_characters(text: str) -> str:

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
 from disconer.serve.limits import Limits
 from disconer.serve.problems import unavailable
 

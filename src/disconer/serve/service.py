@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Collection, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
+from disconer.core.types import Document
 from disconer.serve.batching import Busy, Closed, Failed
 from disconer.serve.limits import Limits
 from disconer.serve.metrics import Metrics
 from disconer.serve.models import Annotator, ServedModel, served
 from disconer.serve.problems import Problem, busy, not_valid, too_large, unavailable
-from disconer.types import Document
 
 CLIENT_GONE = 499  # nobody will read this status, but it is counted
 

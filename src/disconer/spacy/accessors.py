@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spacy.tokens import Doc
 
-from disconer.spacy.groups import KEY, entities_of, is_ours
-from disconer.types import Entity, Kind
+from disconer.core.types import Entity, Kind
+from disconer.formats.docbin.groups import KEY, entities_of, is_ours
 
 
 def all_entities(doc: Doc) -> tuple[Entity, ...]:

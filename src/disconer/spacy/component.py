@@ -13,17 +13,17 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import raise_error
 
-from disconer.errors import DisconerWarning
-from disconer.ledger import Ledger
+from disconer.core.errors import DisconerWarning
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Sentence
+from disconer.formats.docbin.groups import KEY, place, write_group
+from disconer.formats.docbin.sentences import sentences_of
 from disconer.spacy.ents import fill_ents
-from disconer.spacy.groups import KEY, place, write_group
 from disconer.spacy.held import Held
-from disconer.spacy.sentences import sentences_of
 from disconer.text import SPLITTERS
-from disconer.types import Document, Sentence
 
 if TYPE_CHECKING:
-    from disconer.recognizer import Recognizer
+    from disconer.predict.recognizer import Recognizer
 
 FACTORY = "disconer"
 BATCH_SIZE = 64

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spacy.tokens import Doc, Span
 
-from disconer.ledger import Ledger
-from disconer.spacy.groups import Placed
+from disconer.core.ledger import Ledger
+from disconer.formats.docbin.groups import Placed
 
 DISCONTINUOUS = "discontinuous entities left out of doc.ents"
 OVERLAPPING = "overlapping entities left out of doc.ents"

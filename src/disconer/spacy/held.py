@@ -7,11 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from disconer.errors import DisconerError
-from disconer.models import default_model
+from disconer.core.errors import DisconerError
+from disconer.store.names import default_model
 
 if TYPE_CHECKING:  # torch is imported when a model is used: spaCy imports these modules with every pipeline
-    from disconer.recognizer import Recognizer
+    from disconer.predict.recognizer import Recognizer
 
 
 class Held:
@@ -35,7 +35,7 @@ class Held:
         return self.loaded
 
     def _load(self, model: str | Path) -> None:
-        from disconer.recognizer import Recognizer
+        from disconer.predict.recognizer import Recognizer
 
         self.loaded = Recognizer.from_pretrained(model, device=self.device)
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
+from disconer.core.types import Document
 from disconer.formats import read, write
 from disconer.formats.target import new_folder, refuse_existing
-from disconer.types import Document
 
 TRAIN, DEV, TEST = "train", "dev", "test"
 TAKEN = 0.1  # share of the documents for each of dev and test

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from disconer.core.types import Document
 from disconer.text import SPLITTERS, segment
-from disconer.text.align import Range, TokenEntity, align
-from disconer.types import Document
+from disconer.text.alignment import Range, TokenEntity, align
 
 COVERED = 0.99  # share of the fragments that a width limit must reach
 NARROWEST = 6  # the paper's narrowest limit: a small sample must not bind a model more tightly

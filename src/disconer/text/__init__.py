@@ -1,4 +1,7 @@
-"""From text to sentences and tokens, and between characters and tokens."""
+"""From text to sentences and tokens, and between characters and tokens.
+
+May import `core`. No torch.
+"""
 
 from disconer.text.segment import segment
 from disconer.text.sentences import SPLITTERS, Splitter

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from disconer.text.line_breaks import units
 from disconer.text.stops import sentence_ends
-from disconer.text.units import units
 
 
 def rules(text: str) -> list[tuple[int, int]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from disconer.core.types import Document, Sentence
 from disconer.text.sentences import SPLITTERS, Splitter
 from disconer.text.tokens import TOKENIZERS, Tokenizer
-from disconer.types import Document, Sentence
 
 
 def segment(

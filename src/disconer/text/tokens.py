@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from disconer.types import Token
+from disconer.core.types import Token
 
 _new = tuple.__new__  # what `Token(…)` comes down to, at half the time: corpora have millions of tokens
 

@@ -1,5 +1,8 @@
-"""Training: from a configuration and data to a model folder."""
+"""Training: from a configuration and data to a model folder.
 
-from disconer.training.run import TrainingResult, train
+May import `runs`, `predict`, `store` and all below, not `adapt`.
+"""
+
+from disconer.training.training_run import TrainingResult, train
 
 __all__ = ["TrainingResult", "train"]

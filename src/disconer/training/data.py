@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from disconer.config import DataConfig
-from disconer.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where
+from disconer.core.types import Document
 from disconer.formats import read
 from disconer.text import SPLITTERS, TOKENIZERS, segment
-from disconer.types import Document
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, SupportsFloat
 
+from disconer.runs.clock import Clock, duration
 from disconer.training.data import TrainingData
 from disconer.training.learnable import Learnable
 from disconer.training.state import Progress
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Live
     from rich.progress import TaskID
 
-    from disconer.training.run import TrainingResult
+    from disconer.training.training_run import TrainingResult
 
 PAUSE = 0.5  # seconds between two looks at the running loss: each waits for the device
 
@@ -117,28 +118,3 @@ class Display:
             self._live.console.print(line, highlight=False, markup=False)
         else:
             print(line, file=sys.stderr, flush=True)
-
-
-class Clock:
-    """Tells the time that a run will still take at most, from the time that its epochs took so far."""
-
-    def __init__(self, n_epochs: int, n_done: int) -> None:
-        self._n_epochs, self._n_done = n_epochs, n_done
-        self._started = time.perf_counter()
-
-    def left(self, done: float) -> float:
-        """Seconds; `done` counts epochs, parts of them included."""
-        own = max(done - self._n_done, 1e-9)
-        return (time.perf_counter() - self._started) / own * (self._n_epochs - done)
-
-
-def duration(seconds: float) -> str:
-    """A stretch of time in the two units that matter.
-
-    >>> duration(59.7), duration(754), duration(7_500)
-    ('1 min', '13 min', '2 h 05')
-    """
-    if seconds < 59.5:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02}"

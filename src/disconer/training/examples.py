@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from disconer.model.examples import Windower
-from disconer.model.windows import Window
-from disconer.text.align import TokenEntity, align
+from disconer.core.types import Document
+from disconer.nn.examples import Windower
+from disconer.nn.windows import Window
+from disconer.text.alignment import TokenEntity, align
 from disconer.training.learnable import Learnable
-from disconer.types import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +35,11 @@ def make_examples(documents: Iterable[Document], windower: Windower, account: Le
             account.add_sentence(windows, entities)
             examples += [Example(window, entities, number) for window in windows]
     return examples
+
+
+def examples_fingerprint(examples: Iterable[Example]) -> str:
+    """Tells examples apart by what the encoder reads of them."""
+    digest = hashlib.sha256()
+    for example in examples:
+        digest.update(example.window.pieces.ids.tobytes() + b"\0")
+    return digest.hexdigest()[:8]

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from disconer.model.windows import Window
-from disconer.text.align import TokenEntity, Unaligned
+from disconer.nn.windows import Window
+from disconer.text.alignment import TokenEntity, Unaligned
 
 
 @dataclass(slots=True)

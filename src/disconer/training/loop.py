@@ -11,15 +11,17 @@ from typing import Any
 import torch
 from accelerate import Accelerator
 
-from disconer.ahead import made_ahead
-from disconer.errors import DisconerError
+from disconer.core.background import made_ahead
+from disconer.core.errors import DisconerError
+from disconer.core.types import Document
 from disconer.evaluate import Evaluation
-from disconer.model.arrays import word_arrays
-from disconer.model.batch import WordBatch
-from disconer.model.examples import Windower
-from disconer.model.model import Model
-from disconer.model.torch_runtime import size_multiple
-from disconer.recognizer import Recognizer
+from disconer.nn.arrays import word_arrays
+from disconer.nn.examples import Windower
+from disconer.nn.tensors import WordBatch
+from disconer.nn.torch_runtime import size_multiple
+from disconer.predict.recognizer import Recognizer
+from disconer.runs.state import Stateful
+from disconer.store.model import Model
 from disconer.text.syntax.spec import NONE
 from disconer.training.adversarial import Adversary
 from disconer.training.display import Display
@@ -27,8 +29,7 @@ from disconer.training.examples import Example
 from disconer.training.measure import measure
 from disconer.training.optimizer import build_optimizer, build_schedule
 from disconer.training.plan import Batch, Plan, Step
-from disconer.training.state import Progress, RunFolder, Stateful
-from disconer.types import Document
+from disconer.training.state import Progress, RunFolder
 
 
 class Loop:

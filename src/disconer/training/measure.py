@@ -8,10 +8,10 @@ from operator import itemgetter
 from accelerate import Accelerator
 from accelerate.utils import gather_object
 
+from disconer.core.types import Document
 from disconer.evaluate import Evaluation, evaluate
-from disconer.model.scores import ScoreScale, fit_scale
-from disconer.recognizer import Recognizer
-from disconer.types import Document
+from disconer.nn.scores import ScoreScale, fit_scale
+from disconer.predict.recognizer import Recognizer
 
 
 def measure(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> Evaluation:

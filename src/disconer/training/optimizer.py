@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from disconer.config import TrainingConfig
-from disconer.model.network import AnyNetwork
+from disconer.nn.network import AnyNetwork
 
 
 def build_optimizer(network: AnyNetwork, config: TrainingConfig) -> torch.optim.AdamW:

@@ -11,8 +11,8 @@ from itertools import groupby
 import numpy as np
 
 from disconer.config import TrainingConfig
-from disconer.model.examples import shuffled_batches
-from disconer.model.windows import passages
+from disconer.nn.examples import shuffled_batches
+from disconer.nn.windows import passages
 from disconer.training.examples import Example
 
 PASS_SEEDS = 100_003  # keeps the seeds of one run's passes apart from those of another's

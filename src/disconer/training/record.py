@@ -6,18 +6,17 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from disconer import __version__
 from disconer.config import Config, DataConfig, dump_config, load_config
-from disconer.errors import DisconerError, Where
-from disconer.files import replace_file
+from disconer.core.errors import DisconerError, Where
+from disconer.core.files import replace_file
+from disconer.core.version import __version__
 from disconer.formats.source import Source
+from disconer.runs.versions import code_hash, versions
 from disconer.training.state import RunFolder
 
-PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "safetensors", "spacy", "stanza")
 SPLITS = ("train", "dev", "test")
 
 
@@ -81,28 +80,9 @@ def _leaves(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]
             yield prefix + name, value
 
 
-def versions() -> dict[str, str]:
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
 def _hashes(config: DataConfig) -> dict[str, str]:
     paths = {split: getattr(config, split) for split in SPLITS}
     return {split: data_hash(path) for split, path in paths.items() if path}
-
-
-def code_hash() -> str:
-    """A fingerprint of disconer's own code, which tells two states of one version apart."""
-    digest = hashlib.sha256()
-    package = Path(__file__).parents[1]
-    for file in sorted(package.rglob("*.py")):
-        digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()[:8]
 
 
 def data_hash(path: str) -> str:

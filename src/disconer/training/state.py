@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
-from disconer.errors import DisconerError, Where
-from disconer.files import replace_file
-from disconer.model.checkpoint import save_model, save_weights
-from disconer.model.model import Model
-from disconer.models import WEIGHTS
+from disconer.core.errors import DisconerError, Where
+from disconer.core.files import replace_file
+from disconer.core.folders import WEIGHTS
+from disconer.nn.weights import save_weights
+from disconer.runs.state import Stateful, save_state
+from disconer.store.checkpoint import save_model
+from disconer.store.model import Model
 
 BEST, LAST = "best", "last"
-
-
-class Stateful(Protocol):
-    """What moves a run on: optimizer, schedule, gradient scaler."""
-
-    def state_dict(self) -> dict[str, Any]: ...
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> Any: ...
 
 
 @dataclass(slots=True)
@@ -135,13 +128,3 @@ def _save_model(model: Model, folder: Path) -> None:
         save_weights(model.network, folder / WEIGHTS)
     else:
         save_model(model, folder)
-
-
-def save_state(state: dict[str, Any], path: Path) -> None:
-    """As `replace_file`, without a copy in memory."""
-    part = path.with_name(f".{path.name}.part")
-    with open(part, "wb") as stream:
-        torch.save(state, stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(part, path)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from disconer.config import SyntaxConfig
-from disconer.errors import DisconerError
-from disconer.progress import progress
+from disconer.core.errors import DisconerError
+from disconer.core.progress import progress
 from disconer.text.syntax.account import Account
 from disconer.text.syntax.attach import untracked
 from disconer.text.syntax.make import make_syntax

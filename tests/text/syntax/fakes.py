@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from disconer.core.types import Document
 from disconer.text import SPLITTERS, TOKENIZERS, segment
-from disconer.text.syntax.base import Identity, Parse, Unparsed
+from disconer.text.syntax.parser import Identity, Parse, Unparsed
 from disconer.text.syntax.words import Words
-from disconer.types import Document
 
 
 def words_of(text: str) -> Words:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disconer.text.syntax.alignment import NO_RELATIONS, OTHER_TEXT, on_words
-from disconer.text.syntax.base import Parse, Unparsed
+from disconer.text.syntax.parser import Parse, Unparsed
 from disconer.text.syntax.tree import CIRCLE, Tree, fault_in
 from text.syntax.fakes import chain, plain_words
 

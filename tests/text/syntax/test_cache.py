@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from disconer.errors import DisconerWarning
-from disconer.text.syntax.base import Identity, Unparsed
+from disconer.core.errors import DisconerWarning
 from disconer.text.syntax.cache import ParseCache, parses_folder
+from disconer.text.syntax.parser import Identity, Unparsed
 from disconer.text.syntax.tree import Tree
 from text.syntax.fakes import plain_words
 
@@ -106,7 +106,7 @@ def test_a_folder_that_cannot_be_is_said_once_and_work_goes_on(tmp_path: Path) -
 WRITER = """
 import sys
 from pathlib import Path
-from disconer.text.syntax.base import Identity
+from disconer.text.syntax.parser import Identity
 from disconer.text.syntax.cache import ParseCache
 from disconer.text.syntax.tree import Tree
 from disconer.text.syntax.words import Words

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from disconer.errors import BadInput, DisconerError
+from disconer.core.errors import BadInput, DisconerError
+from disconer.core.types import Document
 from disconer.text.syntax.account import Account
 from disconer.text.syntax.attach import Syntax
 from disconer.text.syntax.conllu import ConlluParser
 from disconer.text.syntax.make import cache_of
-from disconer.types import Document
 from text.syntax.fakes import document
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from disconer.errors import DisconerError
-from disconer.text.syntax.base import Unparsed
+from disconer.core.errors import DisconerError
+from disconer.text.syntax.parser import Unparsed
 from disconer.text.syntax.processes import Processes, n_cores, serve
 from text.syntax.fakes import chain, plain_words
 

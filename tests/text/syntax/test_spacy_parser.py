@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
 from disconer.text.syntax import spacy as module
 from disconer.text.syntax.alignment import on_words
-from disconer.text.syntax.base import Parse, Unparsed
+from disconer.text.syntax.parser import Parse, Unparsed
 from disconer.text.syntax.processes import Processes
 from disconer.text.syntax.spacy import SpacyParser
 from disconer.text.syntax.spec import BIOMEDICAL

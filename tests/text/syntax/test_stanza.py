@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from disconer.errors import DisconerError
-from disconer.text.syntax.base import Parse, Unparsed
+from disconer.core.errors import DisconerError
+from disconer.text.syntax.parser import Parse, Unparsed
 from disconer.text.syntax.stanza import StanzaParser
 from text.syntax.fakes import plain_words
 

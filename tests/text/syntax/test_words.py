@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from hypothesis import given
 
+from disconer.core.types import Document, Sentence
 from disconer.text import segment
 from disconer.text.syntax.words import Words
-from disconer.types import Document, Sentence
 from strategies import documents
 from text.syntax.fakes import words_of
 

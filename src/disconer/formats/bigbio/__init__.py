@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from disconer.errors import BadInput
-from disconer.formats.base import Format, member_reader
+from disconer.core.errors import BadInput
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 from disconer.formats.bigbio.decode import from_record
 from disconer.formats.bigbio.encode import to_record
+from disconer.formats.format import Format, member_reader
 from disconer.formats.jsonfiles import SUFFIXES, iter_records, json_writer, leading_keys
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 
 def _read(member: Member, ledger: Ledger) -> Iterator[Document]:

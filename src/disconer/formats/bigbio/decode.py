@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from disconer.errors import BadInput, Where, excerpt
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 from disconer.formats.bigbio.encode import NAME, whole_passage
-from disconer.formats.build import build_entity
+from disconer.formats.entities import build_entity
 from disconer.formats.gather import Gathered
 from disconer.formats.jsonfiles import field
 from disconer.formats.passages import lay_out
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 _READ = {"document_id", "passages", "entities"}
 _ENTITY = {"id", "type", "text", "offsets"}

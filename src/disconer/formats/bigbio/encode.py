@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity
 from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.passages import holds
-from disconer.ledger import Ledger
-from disconer.types import Document, Entity
 
 NAME = "bigbio"
 SCORES = "scores"

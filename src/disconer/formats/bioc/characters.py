@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from disconer.ledger import Ledger
-from disconer.types import Document
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 REPLACED = "characters that XML cannot hold, replaced"

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from disconer.errors import BadInput, Where
+from disconer.core.errors import BadInput, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity
 from disconer.formats.bioc.layout import NAME, Home, Homes, layout_of
-from disconer.formats.build import build_entity, surface_fits
+from disconer.formats.entities import build_entity, surface_fits
 from disconer.formats.gather import Gathered
 from disconer.formats.passages import lay_out
-from disconer.ledger import Ledger
-from disconer.types import Document, Entity
 
 if TYPE_CHECKING:
     from bioc import BioCAnnotation, BioCDocument

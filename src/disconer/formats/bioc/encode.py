@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from disconer.errors import Where
+from disconer.core.errors import Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity
 from disconer.formats.bioc.decode import COLLECTION_FIELDS, LABEL, SCORE
 from disconer.formats.bioc.layout import NAME, Homes, texts_at
 from disconer.formats.bioc.shape import completed
 from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.passages import holds
-from disconer.ledger import Ledger
-from disconer.types import Document, Entity
 
 if TYPE_CHECKING:
     from bioc import BioCCollection, BioCDocument

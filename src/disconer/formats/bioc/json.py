@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
-from disconer.errors import BadInput, Where
-from disconer.formats.base import Format, member_reader, stream_writer
+from disconer.core.errors import BadInput, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 from disconer.formats.bioc.decode import COLLECTION_FIELDS, to_document
 from disconer.formats.bioc.encode import encoded
 from disconer.formats.bioc.shape import UNKNOWN_FIELDS, completed
+from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import SUFFIXES, dump_json, field, iter_records, leading_keys
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 _PUBTATOR = "PubTator3"
 _KNOWN = {*COLLECTION_FIELDS, "infons", "documents", "bioctype", "version"}

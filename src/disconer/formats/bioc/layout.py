@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from disconer.types import Fragment
+from disconer.core.types import Fragment
 
 if TYPE_CHECKING:
     from bioc import BioCDocument, BioCPassage, BioCSentence

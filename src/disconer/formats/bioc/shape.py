@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from disconer.errors import BadInput, Where, excerpt
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
 from disconer.formats.jsonfiles import TYPE_NAMES
-from disconer.ledger import Ledger
 
 # A field that ends in s holds parts of the kind that it is the plural of.
 _SHAPES: dict[str, dict[str, type]] = {

@@ -10,18 +10,18 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 from xml.etree.ElementTree import Element, tostring
 
-from disconer.errors import BadInput, Where, excerpt
-from disconer.formats.base import Format, member_reader, stream_writer
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 from disconer.formats.bioc.characters import without_unwritable
 from disconer.formats.bioc.decode import COLLECTION_FIELDS, to_document
 from disconer.formats.bioc.encode import encoded
 from disconer.formats.bioc.layout import NAME, with_infons
 from disconer.formats.bioc.shape import UNKNOWN_FIELDS
+from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import dump_json
 from disconer.formats.source import Member
 from disconer.formats.xml import iter_xml
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 if TYPE_CHECKING:
     from bioc import BioCDocument

@@ -22,14 +22,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from disconer.errors import BadInput, DisconerError, Where
-from disconer.formats.base import Format
+from disconer.core.errors import BadInput, DisconerError, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 from disconer.formats.brat.read import read_document
 from disconer.formats.brat.write import annotation_text
+from disconer.formats.format import Format
 from disconer.formats.source import Member, Source
 from disconer.formats.target import new_folder, path_within
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 _TEXT = ".txt"
 _ANNOTATIONS = (".ann", ".a1", ".a2")

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from disconer.errors import BadInput, Where, excerpt
-from disconer.types import Document
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.types import Document
 
 KEY = "brat"  # in `Document.extras`
 _BOM = "\ufeff"

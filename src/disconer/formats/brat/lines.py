@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from disconer.types import Fragment, joined_text
+from disconer.core.types import Fragment, joined_text
 
 TEXT_BOUND = "T"  # the first character of every line that marks text
 EQUIVALENCE = "*"  # the only kind of line without an id

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from disconer.errors import BadInput, Where, excerpt
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity
 from disconer.formats.brat.layout import Layout
 from disconer.formats.brat.lines import TEXT_BOUND, TextBound, own_id, parse_text_bound, text_bound_line
-from disconer.formats.build import build_entity, surface_fits
+from disconer.formats.entities import build_entity, surface_fits
 from disconer.formats.misfit import advice, excuse
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.types import Document, Entity
 
 
 def read_document(id: str, text_file: Member, annotation_files: list[Member], ledger: Ledger) -> Document:

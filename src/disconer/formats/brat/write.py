@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import count
 
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity, normalise
 from disconer.formats.brat.layout import Layout
 from disconer.formats.brat.lines import (
     TEXT_BOUND,
@@ -15,11 +17,9 @@ from disconer.formats.brat.lines import (
     text_bound_line,
     without_references,
 )
-from disconer.formats.build import surface_fits
+from disconer.formats.entities import surface_fits
 from disconer.formats.extras import note_trees
 from disconer.formats.misfit import excuse
-from disconer.ledger import Ledger
-from disconer.types import Document, Entity, normalise
 
 
 def annotation_text(document: Document, ledger: Ledger) -> str:

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from disconer.span.decode import assemble
-from disconer.text.align import Range
+from disconer.text.alignment import Range
+from disconer.text.fragment_graph import assemble
 
 COMBINED, OVERLAP = "Combined", "Overlap"
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
-from disconer.errors import BadInput, Where, excerpt
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 from disconer.formats.dygie.fragments import COMBINED, OVERLAP, Fragment, Relation, rebuild
 from disconer.formats.dygie.trees import to_heads
 from disconer.formats.jsonfiles import field, iter_records
 from disconer.formats.sentencewise import Mention, WordSentence, check_words, from_words
 from disconer.formats.source import Member
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 N_TOKENS = "n_tokens"  # of each sentence: what extras say of positions holds as long as these are the tokens
 _OWN_KEYS = ("doc_key", "sentences", "ner", "relations", "dep")

@@ -17,16 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from disconer.errors import BadInput
-from disconer.formats.base import Format, member_reader
+from disconer.core.errors import BadInput
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+from disconer.formats.format import Format, member_reader
 from disconer.formats.jsonfiles import SUFFIXES, dump_json, iter_records, json_writer, leading_keys
 from disconer.formats.pubannotation.decode import from_record
 from disconer.formats.pubannotation.encode import to_record
 from disconer.formats.pubannotation.names import NAME
 from disconer.formats.source import Member
 from disconer.formats.target import new_folder, path_within
-from disconer.ledger import Ledger
-from disconer.types import Document
 
 
 def _read(member: Member, ledger: Ledger) -> Iterator[Document]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from disconer.errors import BadInput, Where, excerpt
-from disconer.formats.build import build_entity
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity
+from disconer.formats.entities import build_entity
 from disconer.formats.gather import Gathered
 from disconer.formats.jsonfiles import field
 from disconer.formats.pubannotation.chains import name_of, spans_of, unchain
 from disconer.formats.pubannotation.names import NAME, SCORE, SOURCE, prefix_of, source_name
-from disconer.ledger import Ledger
-from disconer.types import Document, Entity
 
 _DENOTATION = {"id", "span", "obj"}
 

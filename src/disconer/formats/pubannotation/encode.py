@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity
 from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.pubannotation.names import NAME, SCORE, SOURCE, prefix_of, source_name
-from disconer.ledger import Ledger
-from disconer.types import Document, Entity
 
 NAMELESS_SCORES = "scores of entities without an id"
 RENAMED = "sources of renamed documents"

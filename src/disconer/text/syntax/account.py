@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from disconer.ledger import Ledger
+from disconer.core.ledger import Ledger
 
 DROPPED = "sentences whose heads in the data are no tree, so they were left aside: "
 WITHOUT = "sentences without heads: "

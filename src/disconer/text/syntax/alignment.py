@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from disconer.text.syntax.base import Parse, Unparsed
+from disconer.text.syntax.parser import Parse, Unparsed
 from disconer.text.syntax.tree import ROOT, Tree, depths_of, fault_in
 from disconer.text.syntax.words import Words
 

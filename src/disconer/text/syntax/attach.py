@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol, TypeVar
 
-from disconer.errors import BadInput, DisconerError, Where, excerpt
+from disconer.core.errors import BadInput, DisconerError, Where, excerpt
+from disconer.core.types import Document, Sentence
 from disconer.text.syntax.account import Account
 from disconer.text.syntax.alignment import on_words
-from disconer.text.syntax.base import Parse, Parser, Unparsed
 from disconer.text.syntax.cache import ParseCache
+from disconer.text.syntax.parser import Parse, Parser, Unparsed
 from disconer.text.syntax.tree import ROOT, Tree, fault_in
 from disconer.text.syntax.words import Words
-from disconer.types import Document, Sentence
 
 T = TypeVar("T")
 Missing = Literal["skip", "error"]

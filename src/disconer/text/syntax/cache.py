@@ -18,9 +18,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from disconer.errors import DisconerWarning
-from disconer.folders import cache_folder
-from disconer.text.syntax.base import Identity, Unparsed
+from disconer.core.errors import DisconerWarning
+from disconer.core.folders import cache_folder
+from disconer.text.syntax.parser import Identity, Unparsed
 from disconer.text.syntax.tree import Tree, fault_in
 from disconer.text.syntax.words import Words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from disconer.text.syntax.base import Identity, Parse, Unparsed
+from disconer.text.syntax.parser import Identity, Parse, Unparsed
 from disconer.text.syntax.spec import ParserSpec
 from disconer.text.syntax.words import Words
 

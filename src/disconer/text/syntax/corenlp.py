@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from disconer.errors import excerpt
-from disconer.text.syntax.base import Identity, Parse, Unparsed
+from disconer.core.errors import excerpt
 from disconer.text.syntax.corenlp_http import Absent, Client, Trouble
+from disconer.text.syntax.parser import Identity, Parse, Unparsed
 from disconer.text.syntax.spec import ParserSpec
 from disconer.text.syntax.words import Words
 

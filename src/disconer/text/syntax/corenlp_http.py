@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
-from disconer.errors import excerpt
+from disconer.core.errors import excerpt
 
 TIMEOUT = 60.0  # seconds for an answer; the first one has to wait until the server has loaded its models
 PAUSES = (0.5, 2.0)  # seconds before each new try

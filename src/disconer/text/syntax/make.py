@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from disconer.errors import DisconerError
+from disconer.core.errors import DisconerError
 from disconer.text.syntax.attach import Missing, Syntax, Track, untracked
-from disconer.text.syntax.base import Parser
 from disconer.text.syntax.cache import ParseCache, parses_folder
+from disconer.text.syntax.parser import Parser
 from disconer.text.syntax.spec import DATA, NONE, parser_spec
 
 

@@ -16,8 +16,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import IO, Any
 
-from disconer.errors import DisconerError
-from disconer.text.syntax.base import Parse, Unparsed
+from disconer.core.errors import DisconerError
+from disconer.text.syntax.parser import Parse, Unparsed
 from disconer.text.syntax.words import Words
 
 AHEAD = 2  # batches a process that wait or are done and not yet taken

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from disconer.errors import DisconerError, Where
-from disconer.text.syntax.base import Identity, Parse, Unparsed
+from disconer.core.errors import DisconerError, Where
+from disconer.text.syntax.parser import Identity, Parse, Unparsed
 from disconer.text.syntax.processes import Processes, n_cores
 from disconer.text.syntax.spacy_pipeline import Pipeline
 from disconer.text.syntax.spec import BIOMEDICAL, ParserSpec

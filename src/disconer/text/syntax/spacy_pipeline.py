@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
-from disconer.errors import DisconerError, excerpt
-from disconer.text.syntax.base import Parse, Unparsed
+from disconer.core.errors import DisconerError, excerpt
+from disconer.text.syntax.parser import Parse, Unparsed
 from disconer.text.syntax.words import Words
 
 ROOT = -1

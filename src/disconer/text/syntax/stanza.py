@@ -8,8 +8,8 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from disconer.errors import DisconerError, excerpt
-from disconer.text.syntax.base import Identity, Parse, Unparsed
+from disconer.core.errors import DisconerError, excerpt
+from disconer.text.syntax.parser import Identity, Parse, Unparsed
 from disconer.text.syntax.spec import ParserSpec
 from disconer.text.syntax.words import Words
 

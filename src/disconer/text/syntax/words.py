@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from disconer.types import Sentence
+from disconer.core.types import Sentence
 
 _UNFIT = re.compile("[\ud800-\udfff]")  # half a surrogate pair: no encoding has it
 _BLANK = "_"  # stands for a word of nothing but whitespace

@@ -1,0 +1,126 @@
+"""All measurements of a model, one after another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import torch
+
+from disconer.bench.bare import BareEncoder
+from disconer.bench.environment import environment
+from disconer.bench.memory import Memory, peak_memory
+from disconer.bench.prediction import Latency, Throughput, measure_latency, measure_throughput, predict
+from disconer.bench.sample import Sample, take_sample
+from disconer.bench.settings import Settings
+from disconer.bench.stages import Stages, measure_stages
+from disconer.bench.timing import make_clock
+from disconer.bench.training import Training, measure_training
+from disconer.core.errors import DisconerError
+from disconer.core.types import Document
+from disconer.nn.examples import Windower
+from disconer.nn.runtime import AnyModel
+from disconer.predict.recognizer import Recognizer
+from disconer.store.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was measured; parts that were not asked for are None."""
+
+    environment: dict[str, object]
+    settings: Settings
+    sample: dict[str, int]
+    throughput: Throughput | None = None
+    latency: Latency | None = None
+    stages: Stages | None = None
+    memory: Memory | None = None
+    training: Training | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        timed = {
+            name: part and part.to_dict()
+            for name, part in (
+                ("throughput", self.throughput),
+                ("latency", self.latency),
+                ("stages", self.stages),
+                ("training", self.training),
+            )
+        }
+        return {
+            "environment": self.environment,
+            "settings": asdict(self.settings),
+            "sample": self.sample,
+            **timed,
+            "memory": self.memory and asdict(self.memory),
+        }
+
+
+def bench(
+    model: AnyModel, documents: Iterable[Document], settings: Settings | None = None, *, encoder: AnyModel | None = None
+) -> Report:
+    """Measure a model on documents.
+
+    encoder: the model whose bare encoder is the measure; None: the model itself.
+    """
+    settings = settings or Settings()
+    device = _device(settings.device)
+    if settings.threads:
+        _use_threads(settings.threads)
+    measure = _torch_model(encoder or model)
+    windower = Windower(model.config, model.reader, model.max_pieces)
+    sample = take_sample(documents, windower, limit=settings.limit, given=settings.given)
+    surroundings = environment(device)
+    measured = _measure(model, measure, windower, sample, device, settings)
+    return Report(surroundings, settings, sample.counts(), **measured)
+
+
+def _measure(
+    model: AnyModel, measure: Model, windower: Windower, sample: Sample, device: torch.device, settings: Settings
+) -> dict[str, Any]:
+    recognizer = Recognizer(model, device=str(device), precision=settings.precision)
+    encoder = BareEncoder(measure, device, settings.encoder_precision)
+    clock = make_clock(settings.clock, partial(torch.cuda.synchronize, device) if device.type == "cuda" else None)
+    timed: dict[str, Any] = {"repeats": settings.repeats, "clock": clock}
+    found: dict[str, Any] = {}
+    if "memory" in settings.parts:  # first, so that what others leave behind is not counted
+        found["memory"] = peak_memory(partial(predict, recognizer, sample), device)
+    if "throughput" in settings.parts:
+        found["throughput"] = measure_throughput(recognizer, encoder, sample, **timed)
+    if "latency" in settings.parts:
+        found["latency"] = measure_latency(recognizer, encoder, windower, sample, **timed)
+    if "stages" in settings.parts:
+        found["stages"] = measure_stages(recognizer, sample, precision=settings.precision, **timed)
+    if "training" in settings.parts and isinstance(model, Model):
+        found["training"] = measure_training(model, windower, sample, device, **timed)
+    return found
+
+
+def _use_threads(number: int) -> None:
+    torch.set_num_threads(number)
+    os.environ["OMP_NUM_THREADS"] = str(number)  # what other runtimes go by when they load a network
+
+
+def _device(name: str | None) -> torch.device:
+    try:
+        device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:  # the latter where torch was built without the device
+        raise DisconerError(
+            f"There is no device {name!r} here",
+            got=str(error).split("\n")[0],
+            expected="cpu" + (", cuda" if torch.cuda.is_available() else ""),
+        ) from error
+    return device
+
+
+def _torch_model(model: AnyModel) -> Model:
+    if isinstance(model, Model):
+        return model
+    raise DisconerError(
+        "This model has no encoder of its own that torch could run",
+        fix="Name the model that it was exported from with --encoder.",
+    )

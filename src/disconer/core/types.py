@@ -1,0 +1,256 @@
+"""Fragments, entities, sentences, documents, corpora.
+
+All are immutable and checked once, when they are made. Offsets are Unicode code points, half-open,
+into the document's untouched text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from disconer.core.overlap import sharing_text
+
+Pairs = Iterable[tuple[int, int] | Sequence[int]]
+
+_set = object.__setattr__  # frozen dataclasses are filled through this
+
+
+class Fragment(NamedTuple):
+    """A character range [start, end) of a document's text."""
+
+    start: int
+    end: int
+
+
+class Token(NamedTuple):
+    """A word: the character range [start, end) of a document's text."""
+
+    start: int
+    end: int
+
+
+class Kind(StrEnum):
+    """The shape of an entity within its document."""
+
+    REGULAR = "regular"
+    OVERLAPPED = "overlapped"
+    DISCONTINUOUS = "discontinuous"
+
+
+_REGULAR, _OVERLAPPED, _DISCONTINUOUS = Kind  # a member looked up by name takes longer than all else in `_place`
+
+
+def normalise(pairs: Pairs, text: str | None = None) -> tuple[Fragment, ...]:
+    """Sort ranges and join those that touch or overlap; with `text`, also those that only whitespace separates.
+
+    >>> normalise([(15, 20), (0, 4), (4, 9)])
+    (Fragment(start=0, end=9), Fragment(start=15, end=20))
+    """
+    fragments = sorted(Fragment(*pair) for pair in pairs)
+    for fragment in fragments:
+        if not 0 <= fragment.start < fragment.end:
+            raise ValueError(f"a fragment needs 0 <= start < end, got [{fragment.start}, {fragment.end})")
+    if not fragments:
+        raise ValueError("an entity needs at least one fragment")
+    if len(fragments) == 1:
+        return tuple(fragments)
+    merged = [fragments[0]]
+    for fragment in fragments[1:]:
+        last = merged[-1]
+        joined = fragment.start <= last.end or (text is not None and text[last.end : fragment.start].isspace())
+        if joined:
+            merged[-1] = Fragment(last.start, max(last.end, fragment.end))
+        else:
+            merged.append(fragment)
+    return tuple(merged)
+
+
+def joined_text(text: str, fragments: Sequence[tuple[int, int]]) -> str:
+    """The texts of the fragments, joined by a space."""
+    if len(fragments) == 1:
+        start, end = fragments[0]
+        return text[start:end]
+    return " ".join([text[start:end] for start, end in fragments])
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A label and one or more fragments.
+
+    `text` (the fragments' texts joined by a space) and `kind` are known once the entity stands in a
+    `Document`; they take no part in comparison.
+    """
+
+    label: str
+    fragments: tuple[Fragment, ...]
+    id: str | None = None
+    score: float | None = None
+    text: str = field(default="", compare=False)
+    kind: Kind | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.label:
+            raise ValueError("an entity needs a label")
+        if self.score is not None and not 0 <= self.score <= 1:
+            raise ValueError(f"a score lies between 0 and 1, got {self.score}")
+        only = self.fragments[0] if len(self.fragments) == 1 else None
+        if type(only) is not Fragment or not 0 <= only[0] < only[1]:
+            _set(self, "fragments", normalise(self.fragments))
+
+    @property
+    def start(self) -> int:
+        return self.fragments[0].start
+
+    @property
+    def end(self) -> int:
+        return self.fragments[-1].end
+
+    @property
+    def key(self) -> tuple[str, tuple[Fragment, ...]]:
+        """What makes two mentions the same for every measure: label and fragments."""
+        return self.label, self.fragments
+
+    def to_dict(self) -> dict[str, Any]:
+        """The keys people know from other libraries, plus the fragments and the kind."""
+        return {
+            "id": self.id,
+            "label": self.label,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            "fragments": [list(fragment) for fragment in self.fragments],
+            "kind": None if self.kind is None else self.kind.value,
+            "score": self.score,
+        }
+
+    def _placed(self, text: str, fragments: tuple[Fragment, ...], kind: Kind) -> Entity:
+        """This entity as it stands in a document: itself if it never stood in one or nothing changes, else a copy."""
+        surface = joined_text(text, fragments)
+        entity = self
+        if fragments != self.fragments or (self.kind is not None and (self.kind, self.text) != (kind, surface)):
+            entity = Entity(self.label, fragments, self.id, self.score)
+        if entity.kind is None:
+            _set(entity, "text", surface)
+            _set(entity, "kind", kind)
+        return entity
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A stretch [start, end) of the text with its tokens and, where known, their syntactic heads.
+
+    `heads` are positions within the sentence, -1 for a root; `relations` name the arcs.
+    """
+
+    start: int
+    end: int
+    tokens: tuple[Token, ...]
+    heads: tuple[int, ...] | None = None
+    relations: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        tokens = tuple([token if type(token) is Token else Token(*token) for token in self.tokens])
+        _set(self, "tokens", tokens)
+        position = self.start
+        for start, end in tokens:
+            if not position <= start < end <= self.end:
+                raise ValueError(
+                    f"token [{start}, {end}) is empty, out of order or outside its sentence [{self.start}, {self.end})"
+                )
+            position = end
+        if self.heads is not None:
+            _set(self, "heads", tuple(self.heads))
+            _check_heads(tuple(self.heads), len(tokens))
+        if self.relations is not None:
+            _set(self, "relations", tuple(self.relations))
+            if len(self.relations) != len(tokens):
+                raise ValueError(f"{len(self.relations)} relations for {len(tokens)} tokens")
+
+
+def _check_heads(heads: tuple[int, ...], n_tokens: int) -> None:
+    if len(heads) != n_tokens:
+        raise ValueError(f"{len(heads)} heads for {n_tokens} tokens")
+    for token, head in enumerate(heads):
+        if not isinstance(head, int) or not -1 <= head < n_tokens or head == token:
+            raise ValueError(f"token {token} has head {head}; a head is another token 0 to {n_tokens - 1}, or -1")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text, its entities and, where known, its sentences.
+
+    `sentences` is None until somebody splits the text. `extras` holds what a format knows beyond
+    entities (JSON values, by format name), so that it survives a round trip.
+    """
+
+    id: str
+    text: str
+    entities: tuple[Entity, ...] = ()
+    sentences: tuple[Sentence, ...] | None = None
+    extras: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        _set(self, "entities", _place(self.text, self.entities))
+        if self.sentences is not None:
+            _set(self, "sentences", tuple(self.sentences))
+            position = 0
+            for sentence in self.sentences:
+                if not position <= sentence.start <= sentence.end <= len(self.text):
+                    raise ValueError(
+                        f"sentence [{sentence.start}, {sentence.end}) overlaps the one before it "
+                        f"or ends past the text's end ({len(self.text)})"
+                    )
+                position = sentence.end
+
+    def replace(self, **changes: Any) -> Document:
+        """A copy with some parts changed."""
+        return replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"id": self.id, "text": self.text, "entities": [entity.to_dict() for entity in self.entities]}
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from disconer.render import render_fragment  # only here: pictures are made of documents
+
+        return render_fragment(self)
+
+
+def _place(text: str, entities: Iterable[Entity]) -> tuple[Entity, ...]:
+    entities = tuple(entities)
+    length = len(text)
+    keys = []
+    for entity in entities:
+        parts = entity.fragments
+        if parts[-1].end > length:
+            raise ValueError(f"entity {entity.label} {list(map(tuple, parts))} ends past the text's end ({length})")
+        keys.append((entity.label, parts if len(parts) == 1 else normalise(parts, text)))
+    return tuple(
+        [
+            entity._placed(text, parts, _DISCONTINUOUS if len(parts) > 1 else _OVERLAPPED if shares else _REGULAR)
+            for entity, (_, parts), shares in zip(entities, keys, sharing_text(keys), strict=True)
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Documents by split: `corpus["train"]`; iterating gives every document of every split."""
+
+    splits: Mapping[str, tuple[Document, ...]]
+
+    def __post_init__(self) -> None:
+        _set(self, "splits", {name: tuple(documents) for name, documents in self.splits.items()})
+
+    def __getitem__(self, split: str) -> tuple[Document, ...]:
+        return self.splits[split]
+
+    def __iter__(self) -> Iterator[Document]:
+        for documents in self.splits.values():
+            yield from documents
+
+    def __len__(self) -> int:
+        return sum(len(documents) for documents in self.splits.values())

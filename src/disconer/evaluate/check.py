@@ -1,0 +1,147 @@
+"""What is wrong with a corpus, what is odd, and what a span model can make of it at best."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity, Kind
+from disconer.evaluate.counts import Counts
+from disconer.text import segment
+
+EDGE = "has whitespace at an edge"
+TWICE = "is annotated twice"
+EXAMPLES_EACH = 3  # of every oddity, so that a frequent one leaves room for the others
+
+
+Width = int | None  # None: no limit
+
+
+class Ceiling(Protocol):
+    """What a faultless model reaches at best, by width limit and kind: see `nn.heads.span.ceiling`."""
+
+    widths: tuple[Width, ...]
+    counts: dict[Width, dict[Kind, Counts]]
+    too_wide: Counter[Width]
+    lost: Counter[str]
+    extra: int
+
+    def total(self, width: Width) -> Counts: ...
+
+    def add(self, document: Document) -> list[tuple[Entity, str]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One problem and its place. `message` says both."""
+
+    problem: str
+    message: str
+    where: Where
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"problem": self.problem, "message": self.message, **asdict(self.where)}
+
+
+@dataclass(slots=True)
+class Check:
+    """The account of a corpus.
+
+    ledger: faults (what cannot be taken) and repairs (what was normalised on reading).
+    oddities: entities that can be taken but hardly mean what they say, by what is odd.
+    ceiling: what a span model reaches at best.
+    """
+
+    ledger: Ledger
+    ceiling: Ceiling
+    documents: int = 0
+    entities: int = 0
+    sentences: int = 0
+    sentences_with_heads: int = 0
+    oddities: Counter[str] = field(default_factory=Counter)
+    odd_examples: list[Example] = field(default_factory=list)
+
+    @property
+    def has_faults(self) -> bool:
+        return bool(self.ledger.faults)
+
+    @property
+    def examples(self) -> list[Example]:
+        """Faults first; not all, where there are many."""
+        return [*map(_fault_example, self.ledger.examples), *self.odd_examples]
+
+    def add(self, document: Document) -> None:
+        document = segment(document)
+        self.documents += 1
+        self.sentences += len(document.sentences or ())
+        self.sentences_with_heads += sum(sentence.heads is not None for sentence in document.sentences or ())
+        self.entities += len(document.entities)
+        seen = set()
+        for entity in document.entities:
+            if entity.key in seen:
+                self._note(TWICE, entity, document)
+            seen.add(entity.key)
+            if has_edge_whitespace(entity, document):
+                self._note(EDGE, entity, document)
+        for entity, reason in self.ceiling.add(document):
+            if reason != EDGE:
+                self._note(reason, entity, document)
+
+    def _note(self, oddity: str, entity: Entity, document: Document) -> None:
+        self.oddities[oddity] += 1
+        if self.oddities[oddity] <= EXAMPLES_EACH:
+            where = Where(document=document.id, entity=entity.id, offset=entity.start)
+            message = f"{where}: {entity.label} {excerpt(entity.text)} {oddity}."
+            self.odd_examples.append(Example(oddity, message, where))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values under keys that stay."""
+        return {
+            "documents": self.documents,
+            "entities": self.entities,
+            "sentences": self.sentences,
+            "sentences_with_heads": self.sentences_with_heads,
+            "faults": dict(self.ledger.faults),
+            "repairs": dict(self.ledger.repairs),
+            "oddities": dict(self.oddities),
+            "examples": [example.to_dict() for example in self.examples],
+            "oracle": {
+                "widths": {_name(width): self._at(width) for width in self.ceiling.widths},
+                "too_wide": {_name(width): self.ceiling.too_wide[width] for width in self.ceiling.widths},
+                "lost": dict(self.ceiling.lost),
+                "extra": self.ceiling.extra,
+            },
+        }
+
+    def _at(self, width: Width) -> dict[str, Any]:
+        by_kind = {kind.value: counts.to_dict() for kind, counts in self.ceiling.counts[width].items()}
+        return {"all": self.ceiling.total(width).to_dict(), **by_kind}
+
+
+def _name(width: Width) -> str:
+    return "none" if width is None else str(width)
+
+
+def _fault_example(error: BadInput) -> Example:
+    return Example(error.problem, str(error), error.where or Where())
+
+
+def check(documents: Iterable[Document], ceiling: Ceiling, ledger: Ledger | None = None) -> Check:
+    """Look through documents, one after another.
+
+    ceiling: counts what a model can make of them at best.
+    ledger: the one that their reader keeps; with `skip_bad`, so that it counts faults instead of raising the first.
+    """
+    account = Check(ledger or Ledger(skip_bad=True), ceiling)
+    for document in documents:
+        account.add(document)
+    return account
+
+
+def has_edge_whitespace(entity: Entity, document: Document) -> bool:
+    text = document.text
+    return any(text[start].isspace() or text[end - 1].isspace() for start, end in entity.fragments)

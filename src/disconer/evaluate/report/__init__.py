@@ -1,6 +1,0 @@
-"""An evaluation as one self-contained HTML page: figures, plots, and every wrong sentence drawn."""
-
-from disconer.evaluate.report.learning import learning_curve
-from disconer.evaluate.report.page import Report
-
-__all__ = ["Report", "learning_curve"]

@@ -1,0 +1,116 @@
+"""From what a file says to an `Entity`: the one place where readers check offsets and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Entity, Fragment, joined_text, normalise
+
+
+def build_entity(
+    label: str,
+    pairs: Sequence[tuple[int, int]],
+    text: str,
+    *,
+    ledger: Ledger,
+    path: str,
+    line: int | None = None,
+    document: str | None = None,
+    id: str | None = None,
+    score: float | None = None,
+    surface: str | None = None,
+    fix: str | None = None,
+) -> Entity | None:
+    """An entity whose offsets fit `text` and whose fragments are normalised, or None if it was skipped as bad.
+
+    pairs: character ranges as the file has them, in its order.
+    document: the document's id, for formats that hold many in a file.
+    surface: the mention's text as the file has it, fragments joined by spaces; None if it says none.
+    fix: what to do if offsets or surface do not fit, where the reader knows better than the general advice.
+    """
+    try:
+        _check_offsets(pairs, text)
+        if surface is not None:
+            _check_surface(pairs, text, surface)
+        if not label:
+            raise BadInput("bad-syntax", "This entity has no label", fix="Give it one.")
+        if score is not None and not 0 <= score <= 1:
+            raise BadInput("bad-syntax", "A score lies between 0 and 1", got=str(score))
+    except BadInput as error:
+        where = Where(path, line, pairs[0][0] if pairs else None, document, id)
+        ledger.fault(
+            BadInput(
+                error.problem, error.what, where=where, got=error.got, expected=error.expected, fix=fix or error.fix
+            )
+        )
+        return None
+    if len(pairs) == 1:
+        return Entity(label, (Fragment(*pairs[0]),), id, score)
+    _note_repairs(pairs, text, ledger)
+    return Entity(label, normalise(pairs, text), id, score)
+
+
+def _check_offsets(pairs: Sequence[tuple[int, int]], text: str) -> None:
+    if not pairs:
+        raise BadInput("bad-syntax", "This entity has no fragment", fix="Give it a start and an end.")
+    for start, end in pairs:
+        if 0 <= start < end <= len(text) and not text[start:end].isspace():
+            continue
+        if start > end or start < 0:
+            raise BadInput(
+                "bad-offset",
+                "A fragment ends before it starts" if start > end else "A fragment starts before the text",
+                got=f"[{start}, {end})",
+                expected="0 <= start < end",
+                fix="Correct the offsets, or leave such entities out with --skip-bad.",
+            )
+        if end > len(text):
+            raise BadInput(
+                "bad-offset",
+                "A fragment ends past the end of the text",
+                got=f"[{start}, {end})",
+                expected=f"an end of at most {len(text)}",
+                fix="Check that text and annotations belong together, and that offsets count characters, not bytes.",
+            )
+        raise BadInput(
+            "empty-fragment",
+            "A fragment is empty" if start == end else "A fragment is nothing but whitespace",
+            got=f"[{start}, {end})",
+            fix="Remove the fragment, or leave such entities out with --skip-bad.",
+        )
+
+
+def surface_fits(pairs: Sequence[tuple[int, int]], text: str, surface: str) -> bool:
+    """Whether `surface` is the text at `pairs`, in the file's order or the text's, whatever the whitespace."""
+    found = joined_text(text, pairs)
+    if found == surface or found.split() == surface.split():
+        return True
+    return joined_text(text, sorted(pairs)).split() == surface.split()
+
+
+def _check_surface(pairs: Sequence[tuple[int, int]], text: str, surface: str) -> None:
+    if surface_fits(pairs, text, surface):
+        return
+    raise BadInput(
+        "text-mismatch",
+        "The text at these offsets is not the text of the entity",
+        got=excerpt(joined_text(text, pairs)),
+        expected=excerpt(surface),
+        fix="Check that the text is the one that was annotated (a lost BOM or CR shifts every offset).",
+    )
+
+
+def _note_repairs(pairs: Sequence[tuple[int, int]], text: str, ledger: Ledger) -> None:
+    ordered = sorted(pairs)
+    if list(pairs) != ordered:
+        ledger.repaired("fragments out of order")
+    for (_, end), (start, _) in pairwise(ordered):
+        if start < end:
+            ledger.repaired("fragments overlapping")
+        elif start == end:
+            ledger.repaired("fragments touching")
+        elif text[end:start].isspace():
+            ledger.repaired("fragments split at whitespace")

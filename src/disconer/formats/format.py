@@ -1,0 +1,67 @@
+"""What a format is: a name, a way to recognise it, a reader and a writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from disconer.core.errors import BadInput
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+from disconer.formats.source import Member, Source
+from disconer.formats.target import new_file
+
+Reader = Callable[[Source, Ledger], Iterator[Document]]
+Writer = Callable[[Iterable[Document], Path, Ledger], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One way to store annotated text.
+
+    name: how people choose it (`--from brat`).
+    about: one line for the table of formats.
+    suffixes: file names that it may have, for sniffing and for reading folders.
+    sniff: whether a member with one of the suffixes, by its name and first bytes, is of this format.
+    read, write: from a `Source`, to a path. `write` makes the whole output or none of it.
+    writes_folder: the output path is a folder, not a file.
+    lines_stand_alone: a line says all of its document, its id too, so that others may be passed over unread.
+    """
+
+    name: str
+    about: str
+    suffixes: tuple[str, ...]
+    sniff: Callable[[str, bytes], bool]
+    read: Reader
+    write: Writer | None = None
+    writes_folder: bool = False
+    lines_stand_alone: bool = False
+
+
+def member_reader(suffixes: tuple[str, ...], read_member: Callable[[Member, Ledger], Iterator[Document]]) -> Reader:
+    """A reader for formats in which each file stands by itself.
+
+    A member that is broken as a whole is one fault; what was read of it before stays.
+    """
+
+    def read(source: Source, ledger: Ledger) -> Iterator[Document]:
+        for member in source:
+            if source.is_single_file or member.suffix in suffixes:
+                try:
+                    yield from read_member(member, ledger)
+                except BadInput as error:
+                    ledger.fault(error)
+
+    return read
+
+
+def stream_writer(write_stream: Callable[[Iterable[Document], BinaryIO, Ledger], None]) -> Writer:
+    """A writer for formats that are one file."""
+
+    def write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
+        with new_file(path) as stream:
+            write_stream(documents, stream, ledger)
+
+    return write

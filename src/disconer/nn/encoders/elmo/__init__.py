@@ -1,0 +1,1 @@
+"""Word vectors from ELMo: its reader, its layers, and its published weights."""

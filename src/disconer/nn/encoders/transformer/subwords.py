@@ -1,0 +1,82 @@
+"""Words and word pieces: which pieces of a transformer's tokenizer stand for which word."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from disconer.core.errors import DisconerError
+from disconer.core.files import replace_file
+from disconer.core.types import Sentence
+from disconer.nn.encoders.transformer.case import Case, cases
+from disconer.nn.reader import Ints, Pieces
+
+# Tokenizing is a hundredth of the work; its threads would only make the library warn at every fork.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")  # half a surrogate pair, which the tokenizers library refuses
+_REPLACEMENT = "\ufffd"
+
+
+class PieceTokenizer:
+    """A fast Hugging Face tokenizer, seen from our words: the reader of transformers.
+
+    The sentence is tokenized as the raw text that the encoder was trained on; a word's pieces are those that
+    share a character with it. So the same code is right for word pieces, byte-level BPE and unigram models.
+
+    case: each piece is two numbers, its own and its case, for an encoder that reads it.
+    """
+
+    def __init__(self, tokenizer: Any, *, case: bool = False) -> None:
+        if not hasattr(tokenizer, "backend_tokenizer"):
+            raise DisconerError(
+                f"The tokenizer of this encoder ({type(tokenizer).__name__}) does not say where in the text a piece is",
+                expected="one of the fast tokenizers, which come with a tokenizer.json",
+                fix="Choose another encoder.",
+            )
+        self.tokenizer = tokenizer
+        self._case = case
+        self._backend = tokenizer.backend_tokenizer
+        self._backend.no_truncation()
+        self._backend.no_padding()
+        bare = self._backend.encode("a", add_special_tokens=False).ids
+        whole = self._backend.encode("a", add_special_tokens=True).ids
+        before = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
+        self.prefix: Ints = self._mark(whole[:before])
+        self.suffix: Ints = self._mark(whole[before + len(bare) :])
+        self.padding: int = tokenizer.pad_token_id or 0
+
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
+        """The pieces of sentences of one text."""
+        text = _HALF_PAIR.sub(_REPLACEMENT, text)
+        stretches = [text[sentence.start : sentence.end] for sentence in sentences]
+        encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
+        return [self._align(*given) for given in zip(encoded, stretches, sentences, strict=True)]
+
+    def _mark(self, ids: list[int]) -> Ints:
+        """Pieces that stand for no text."""
+        marks = np.array(ids, dtype=np.int64)
+        return np.stack([marks, np.full_like(marks, Case.LOWER)], axis=-1) if self._case else marks
+
+    def _align(self, encoding: Any, text: str, sentence: Sentence) -> Pieces:
+        ids = np.array(encoding.ids, dtype=np.int64)
+        offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        if self._case:
+            ids = np.stack([ids, cases(text, offsets)], axis=-1)
+        words = np.array(sentence.tokens, dtype=np.int64).reshape(-1, 2) - sentence.start
+        first = np.searchsorted(offsets[:, 1], words[:, 0], side="right")
+        end = np.searchsorted(offsets[:, 0], words[:, 1], side="left")
+        return Pieces(ids, first, np.maximum(first, end))
+
+    def save(self, folder: Path) -> None:
+        """See `Reader`."""
+        with tempfile.TemporaryDirectory() as staging:
+            self.tokenizer.save_pretrained(staging)
+            for path in Path(staging).iterdir():
+                replace_file(folder / path.name, path.read_bytes())

@@ -1,0 +1,77 @@
+"""The reader of word vectors: a piece is a word, known by its row in a table and by its spelling."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from disconer.core.errors import DisconerError, Where
+from disconer.core.files import replace_file
+from disconer.core.types import Sentence
+from disconer.nn.encoders.vectors.spelling import spelling
+from disconer.nn.encoders.vectors.variants import variants
+from disconer.nn.reader import Ints, Pieces
+
+WORDS = "words.json"
+PADDING, UNKNOWN = 0, 1  # rows of the table before those of words
+N_SPECIAL = 2
+
+_REMEMBERED = 2**16  # words whose numbers are kept: most of a text is words that were there before
+
+
+class WordReader:
+    """Looks words up, by their variants if need be.
+
+    words: those of the table, row by row. spelled: whether to read the spelling of each word, too.
+    """
+
+    padding = PADDING
+
+    def __init__(self, words: Sequence[str], *, spelled: bool) -> None:
+        self.words = words
+        self._rows = {word: row for row, word in enumerate(words, N_SPECIAL)}
+        self._spelled = spelled
+        self._numbers = lru_cache(_REMEMBERED)(self._look_up)
+        self.prefix: Ints = np.zeros((0, len(self._look_up(""))), dtype=np.int64)
+        self.suffix = self.prefix
+
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
+        """See `Reader`."""
+        return [self._read(text, sentence) for sentence in sentences]
+
+    def _read(self, text: str, sentence: Sentence) -> Pieces:
+        numbers = [self._numbers(text[start:end]) for start, end in sentence.tokens]
+        place = np.arange(len(numbers))
+        return Pieces(np.stack(numbers) if numbers else self.prefix, place, place + 1)
+
+    def _look_up(self, word: str) -> Ints:
+        """The row of a word, and its spelling."""
+        row = next((self._rows[form] for form in variants(word) if form in self._rows), UNKNOWN)
+        if not self._spelled:
+            return np.array([row])
+        return np.concatenate([[row], spelling(word)])
+
+    def save(self, folder: Path) -> None:
+        """See `Reader`."""
+        replace_file(folder / WORDS, json.dumps(self.words, ensure_ascii=True).encode())
+
+
+def load_words(folder: Path) -> list[str]:
+    """What `WordReader.save` wrote."""
+    path = folder / WORDS
+    try:
+        words = json.loads(path.read_bytes())
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise ValueError("something else than a list of words")
+    except (OSError, ValueError, RecursionError) as error:
+        raise DisconerError(
+            "The words of this model are missing or damaged",
+            where=Where(str(path)),
+            got=str(error).split("\n")[0],
+            fix="Copy the model again, whole.",
+        ) from error
+    return words

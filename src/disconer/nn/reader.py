@@ -1,0 +1,49 @@
+"""What an encoder reads of a sentence: numbers, and which of them stand for which word. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from disconer.core.types import Sentence
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The pieces of one sentence, without those that a reader puts around it. A piece is what an encoder reads at once.
+
+    ids: of each piece a number, or a row of as many numbers as every piece of this reader has.
+        Shape: (pieces,) or (pieces, C)
+    first, end: of each word, its pieces [first, end). A word that the reader passes over has none: first == end.
+    """
+
+    ids: Ints
+    first: Ints
+    end: Ints
+
+
+class Reader(Protocol):
+    """The side of an encoder that reads text.
+
+    prefix, suffix: pieces put before and after each window.  Shape: (k,) or (k, C)
+    padding: the number that fills up rows.
+    """
+
+    prefix: Ints
+    suffix: Ints
+    padding: int
+
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
+        """The pieces of sentences of one text."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write what is needed to read in the same way again."""
+        ...

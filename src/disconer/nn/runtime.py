@@ -1,0 +1,78 @@
+"""What runs a trained network. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from disconer.config import Config
+from disconer.nn.arrays import WordArrays
+from disconer.nn.found import Found
+from disconer.nn.reader import Reader
+from disconer.nn.scores import ScoreScale
+from disconer.nn.windows import MAX_WORDS
+
+if TYPE_CHECKING:
+    import torch
+
+Device: TypeAlias = "str | torch.device | None"
+Precision: TypeAlias = Literal["fp32", "bf16"]
+
+
+class Runtime(Protocol):
+    """A network that is ready to find entities.
+
+    device: where it runs, as torch names devices.
+    batch_pieces, batch_spans: of the largest batch that it should be given, padding counted. They bound the memory of
+        prediction, whatever the text.
+    batch_overhead: what a batch costs beside its pieces, in pieces.
+    size_multiple: of which the numbers of words and pieces of a batch should be.
+    """
+
+    device: str
+    batch_pieces: int
+    batch_spans: int
+    batch_overhead: int
+    size_multiple: int
+
+    def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
+        """The entities of each window of each batch, in their order."""
+        ...
+
+
+class AnyModel(Protocol):
+    """What a recogniser needs of a model, whichever way it is run.
+
+    max_pieces: of a window, those around it included; None for no limit.
+    scale: turns the scores of its entities into chances of being right.
+    """
+
+    @property
+    def config(self) -> Config: ...
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def reader(self) -> Reader: ...
+    @property
+    def max_pieces(self) -> int | None: ...
+    @property
+    def scale(self) -> ScoreScale: ...
+
+    def runtime(self, device: Device = None, precision: Precision = "fp32") -> Runtime:
+        """Make it ready to run; device None: on the best that there is."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write it as a folder that `Recognizer.from_pretrained` reads."""
+        ...
+
+
+def batch_size(model: AnyModel, runtime: Runtime) -> int:
+    """Words or pieces of a batch: as many as the runtime likes, but not too many spans."""
+    return min(runtime.batch_pieces, most_words(model, runtime))
+
+
+def most_words(model: AnyModel, runtime: Runtime) -> int:
+    """Words of all windows of a batch, padding counted, that have no more spans than the runtime likes."""
+    return runtime.batch_spans // (model.config.head.max_width or MAX_WORDS)

@@ -1,0 +1,79 @@
+"""Networks run by torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import torch
+from torch import nn
+
+from disconer.nn.arrays import WordArrays
+from disconer.nn.found import Found
+from disconer.nn.network import AnyNetwork
+from disconer.nn.runtime import Device, Precision
+from disconer.nn.tensors import WordBatch
+
+# In larger batches a processor's caches overflow and more is padding; a GPU is idle in smaller ones.
+BATCH_PIECES, GPU_BATCH_PIECES = 768, 2**15
+BATCH_SPANS, GPU_BATCH_SPANS = 2**18, 2**20
+BATCH_OVERHEAD, GPU_BATCH_OVERHEAD = 48, 2**12  # in pieces: about what launching the network costs
+GPU_SIZE_MULTIPLE = 8
+
+
+def size_multiple(device: torch.device) -> int:
+    """Of which the numbers of words and pieces of a batch should be on a device."""
+    return 1 if device.type == "cpu" else GPU_SIZE_MULTIPLE
+
+
+class TorchRuntime:
+    """Runs a network on a device. See `Runtime`."""
+
+    def __init__(self, network: AnyNetwork, device: Device = None, precision: Precision = "fp32") -> None:
+        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.device = str(self._device)
+        on_cpu = self._device.type == "cpu"
+        self.batch_pieces = BATCH_PIECES if on_cpu else GPU_BATCH_PIECES
+        self.batch_spans = BATCH_SPANS if on_cpu else GPU_BATCH_SPANS
+        self.batch_overhead = BATCH_OVERHEAD if on_cpu else GPU_BATCH_OVERHEAD
+        self.size_multiple = size_multiple(self._device)
+        self._network = (_in_bf16(network) if precision == "bf16" else network).to(self._device)
+
+    def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
+        """See `Runtime`. A device other than the CPU works on the next batch while this one's entities are read."""
+        if self._device.type == "cpu":
+            return (self._finish(self._begin(arrays)) for arrays in batches)
+        return self._find_ahead(batches)
+
+    def _find_ahead(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
+        begun: Any = None
+        for arrays in batches:
+            next_one = self._begin(arrays)
+            if begun is not None:
+                yield self._finish(begun)
+            begun = next_one
+        if begun is not None:
+            yield self._finish(begun)
+
+    @torch.inference_mode()
+    def _begin(self, arrays: WordArrays) -> Any:
+        if self._network.training:  # it may be trained between two batches
+            self._network.eval()
+        return self._network.begin(WordBatch.from_arrays(arrays, self._device))
+
+    @torch.inference_mode()
+    def _finish(self, begun: Any) -> list[list[Found]]:
+        return self._network.head.finish(begun)
+
+
+def _in_bf16(network: AnyNetwork) -> AnyNetwork:
+    """A copy with half the digits: the model that it is made of stays as exact as it is.
+
+    LSTMs keep theirs. cuDNN would gather the weights of a bf16 one anew for every batch.
+    """
+    short = deepcopy(network).to(torch.bfloat16)
+    for module in short.modules():
+        if isinstance(module, nn.RNNBase):
+            module.float()
+    return short

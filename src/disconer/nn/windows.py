@@ -1,0 +1,110 @@
+"""Windows: the words whose entities are found together. A sentence is one, unless it is too long for the encoder.
+
+Passages: the windows that the encoder reads together, so that each is read in its context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from disconer.core.types import Sentence
+from disconer.nn.reader import Pieces
+from disconer.text.alignment import TokenEntity
+
+MAX_WORDS = 512  # bounds what grows with the square of a sentence: syntax, pairs of fragments
+NO_LIMIT = 2**31
+OVERLAP = 0.25  # share of a window that it has in common with the next
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Words [start, end) of a sentence, and the pieces that stand for them.
+
+    own: the words [own[0], own[1]) whose entities are read from this window, where windows overlap. An entity
+        belongs to the window that owns its first word.
+    """
+
+    sentence: Sentence
+    start: int
+    end: int
+    own: tuple[int, int]
+    pieces: Pieces
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    @property
+    def heads(self) -> tuple[int, ...] | None:
+        """Heads by position in the window; -1 where the head is the root or lies outside."""
+        heads = self.sentence.heads
+        if heads is None:
+            return None
+        return tuple(
+            head - self.start if self.start <= head < self.end else -1 for head in heads[self.start : self.end]
+        )
+
+    def owns(self, position: int) -> bool:
+        """Whether the word at a position in the window is one of those whose entities are read from here."""
+        return self.own[0] <= self.start + position < self.own[1]
+
+    def within(self, entities: list[TokenEntity]) -> list[TokenEntity]:
+        """The entities that lie in the window as a whole, by position in it."""
+        return [
+            TokenEntity(entity.label, tuple((a - self.start, b - self.start) for a, b in entity.ranges), entity.entity)
+            for entity in entities
+            if self.start <= entity.ranges[0][0] and entity.ranges[-1][1] <= self.end
+        ]
+
+
+def windows(sentence: Sentence, pieces: Pieces, *, max_pieces: int, max_words: int = MAX_WORDS) -> list[Window]:
+    """Cover a sentence by windows of at most `max_pieces` pieces and `max_words` words, each overlapping the next."""
+    n_words = len(sentence.tokens)
+    if n_words <= max_words and len(pieces.ids) <= max_pieces:
+        return [Window(sentence, 0, n_words, (0, n_words), pieces)] if n_words else []
+    stretches = list(_stretches(pieces, n_words, max_pieces, max_words))
+    found = []
+    for number, (start, end) in enumerate(stretches):
+        left = 0 if number == 0 else (start + stretches[number - 1][1]) // 2
+        right = n_words if number + 1 == len(stretches) else (stretches[number + 1][0] + end) // 2
+        found.append(Window(sentence, start, end, (left, right), _cut(pieces, start, end, max_pieces)))
+    return found
+
+
+def passages(sizes: Sequence[int], most: int) -> list[range]:
+    """Cut a document's windows into passages of at most so many pieces, as few as can be and of like size.
+
+    sizes: pieces of each window. One that has more than `most` is a passage by itself.
+    """
+    wanted = sum(sizes) / max(1, -(-sum(sizes) // max(1, most)))
+    cut: list[range] = []
+    first = filled = 0
+    for number, size in enumerate(sizes):
+        if number > first and (filled >= wanted or filled + size > most):
+            cut.append(range(first, number))
+            first, filled = number, 0
+        filled += size
+    return [*cut, range(first, len(sizes))] if sizes else cut
+
+
+def _stretches(pieces: Pieces, n_words: int, max_pieces: int, max_words: int) -> Iterator[tuple[int, int]]:
+    start = 0
+    while True:
+        fitting = int(np.searchsorted(pieces.end, pieces.first[start] + max_pieces, side="right"))
+        end = min(max(fitting, start + 1), start + max_words, n_words)
+        yield start, end
+        if end == n_words:
+            return
+        # The overlap is cut short where the next word would not fit in after it: every window brings new words.
+        fits_from = int(np.searchsorted(pieces.first, pieces.end[end] - max_pieces, side="left"))
+        start = min(end, max(fits_from, end - int((end - start) * OVERLAP)))
+
+
+def _cut(pieces: Pieces, start: int, end: int, max_pieces: int) -> Pieces:
+    """The pieces of words [start, end); of a single word with too many, the first ones."""
+    origin = pieces.first[start]
+    stop = min(int(pieces.end[start:end].max()), int(origin) + max_pieces)
+    first = np.minimum(pieces.first[start:end], stop) - origin
+    return Pieces(pieces.ids[origin:stop], first, np.minimum(pieces.end[start:end], stop) - origin)

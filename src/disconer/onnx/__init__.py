@@ -1,1 +1,0 @@
-"""Models for ONNX Runtime: exporting them (with torch) and running them (without)."""

@@ -1,0 +1,125 @@
+"""Predict many files, one output for each, so that a run can be broken off and taken up again. No torch here."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from disconer.core.errors import BadInput, DisconerError, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+from disconer.formats import Format, write
+from disconer.formats.target import path_within
+from disconer.predict.inputs import Unit
+from disconer.predict.predictor import Annotator
+from disconer.predict.records import by_block, placed_documents, units_by_block
+from disconer.predict.shares import WHOLE, Share
+
+
+def all_documents(inputs: Sequence[Unit], ledger: Ledger) -> Iterator[Document]:
+    """The documents of all units, no two of which may have the same id."""
+    return (document for _, document in placed_documents(inputs, ledger))
+
+
+def annotated(inputs: Sequence[Unit], annotator: Annotator, ledger: Ledger) -> Iterator[Document]:
+    """The documents of all units with their entities, to the last digit as when several processes share them."""
+    for _, documents in by_block(placed_documents(inputs, ledger)):
+        yield from annotator.annotate(documents)
+
+
+@dataclass(slots=True)
+class Folder:
+    """A folder of outputs. What is in it already counts as done, unless `force`.
+
+    done, written: how many outputs were there before, and how many have come.
+    see: hears the id of each document that has an output of its own, done or not.
+    """
+
+    path: Path
+    format: Format
+    ledger: Ledger
+    force: bool = False
+    done: int = 0
+    written: int = 0
+    see: Callable[[str], None] = lambda id: None
+
+    def fill(self, inputs: Sequence[Unit], annotator: Annotator, share: Share = WHOLE) -> Iterator[str]:
+        """Predict what of a share is not there yet, and name each output when it is complete."""
+        if self.format.writes_folder:
+            for _, documents in by_block(placed_documents(inputs, self.ledger, share)):
+                yield from self._document_by_document(documents, annotator)
+        else:
+            for block in units_by_block(self._distinct(inputs), share):
+                yield from self._unit_by_unit(block, annotator)
+
+    def _document_by_document(self, documents: Iterable[Document], annotator: Annotator) -> Iterator[str]:
+        """For formats in which an output is a document, whatever file it came in."""
+        for document in annotator.annotate(filter(self._is_document_left, documents)):
+            self._add(document)
+            yield document.id
+
+    def _is_document_left(self, document: Document) -> bool:
+        try:
+            output = self._last_file(document)
+        except BadInput as error:  # an id that cannot be a file name
+            self.ledger.fault(error)
+            return False
+        self.see(document.id)
+        return self._is_left(output)
+
+    def _last_file(self, document: Document) -> Path:
+        return path_within(self.path, document.id, self.format.suffixes[0])
+
+    def _add(self, document: Document) -> None:
+        """Write a document's files beside those that are there; that by which it counts as done comes last."""
+        last = self._last_file(document)
+        with tempfile.TemporaryDirectory(prefix=".", suffix=".part", dir=self.path) as staging:
+            write([document], Path(staging) / "new", self.format.name, self.ledger)
+            files = [path for path in (Path(staging) / "new").rglob("*") if path.is_file()]
+            for path in sorted(files, key=lambda path: path.suffix == last.suffix):
+                os.replace(path, last.parent / path.name)
+            self.written += bool(files)
+
+    def _unit_by_unit(self, inputs: Iterable[Unit], annotator: Annotator) -> Iterator[str]:
+        """For formats in which an output is a file, as the input was."""
+        waiting: deque[Unit] = deque()
+
+        def texts() -> Iterator[Document]:
+            for unit in inputs:
+                if self._is_left(self._file(unit)):
+                    for document in unit.documents(self.ledger):
+                        waiting.append(unit)
+                        yield document
+
+        # Documents of many units go through the model together; what comes back is parted again by their order.
+        found = annotator.annotate(texts())
+        for unit, documents in groupby(found, key=lambda _: waiting.popleft()):
+            write(documents, self._file(unit), self.format.name, self.ledger, force=True)
+            self.written += 1
+            yield unit.name
+
+    def _file(self, unit: Unit) -> Path:
+        return path_within(self.path, unit.name, self.format.suffixes[0])
+
+    def _is_left(self, output: Path) -> bool:
+        exists = output.exists() and not self.force
+        self.done += exists
+        return not exists
+
+    def _distinct(self, inputs: Iterable[Unit]) -> Iterator[Unit]:
+        origins: dict[str, Unit] = {}
+        for unit in inputs:
+            first = origins.setdefault(unit.name, unit)
+            if first is not unit:
+                raise DisconerError(
+                    f"Two inputs would have the same output, {unit.name}{self.format.suffixes[0]}",
+                    where=Where(str(unit.source)),
+                    got=f"another {unit.name} in {first.source}",
+                    fix="Predict them one after the other, into two folders.",
+                )
+            yield unit

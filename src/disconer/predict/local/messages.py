@@ -1,0 +1,96 @@
+"""What a worker and the process that started it say to each other: a task one way, events the other, a line each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from disconer.core.errors import BadInput, DisconerError, Where
+from disconer.core.ledger import Ledger
+from disconer.predict.local.parts import Part
+from disconer.predict.predictor import Settings
+from disconer.predict.shares import Share
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a worker is to do.
+
+    inputs: paths with their formats. out: a part to write, or with `to`, a folder to fill with files of that format.
+    """
+
+    inputs: tuple[tuple[str, str | None], ...]
+    settings: Settings
+    share: Share
+    out: str
+    to: str | None = None
+    force: bool = False
+    skip_bad: bool = False
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Task:
+        fields = json.loads(text)
+        inputs = tuple((path, format) for path, format in fields.pop("inputs"))
+        settings, share = Settings(**fields.pop("settings")), Share(**fields.pop("share"))
+        return cls(inputs=inputs, settings=settings, share=share, **fields)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a worker has done: a part, or so many files of a folder; and its account."""
+
+    part: Part | None = None
+    written: int = 0
+    done: int = 0
+    ledger: Ledger = field(default_factory=Ledger)
+
+    def to_dict(self) -> dict[str, Any]:
+        part = self.part and asdict(self.part) | {"path": str(self.part.path)}
+        return {"part": part, "written": self.written, "done": self.done, "ledger": ledger_to_dict(self.ledger)}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Outcome:
+        part = fields["part"] and part_from_dict(fields["part"])
+        return cls(part, fields["written"], fields["done"], ledger_from_dict(fields["ledger"]))
+
+
+def part_from_dict(fields: Mapping[str, Any]) -> Part:
+    blocks = tuple((block, count) for block, count in fields["blocks"])
+    own = {"path": Path(fields["path"]), "share": Share(**fields["share"]), "blocks": blocks}
+    return Part(**{**fields, **own})
+
+
+def ledger_to_dict(ledger: Ledger) -> dict[str, Any]:
+    return {
+        "skip_bad": ledger.skip_bad,
+        "faults": dict(ledger.faults),
+        "repairs": dict(ledger.repairs),
+        "losses": dict(ledger.losses),
+        "examples": [error_to_dict(error) for error in ledger.examples],
+    }
+
+
+def ledger_from_dict(fields: Mapping[str, Any]) -> Ledger:
+    ledger = Ledger(skip_bad=fields["skip_bad"])
+    for name in ("faults", "repairs", "losses"):
+        getattr(ledger, name).update(fields[name])
+    ledger.examples += [error for item in fields["examples"] if isinstance(error := error_from_dict(item), BadInput)]
+    return ledger
+
+
+def error_to_dict(error: DisconerError) -> dict[str, Any]:
+    fields = {name: getattr(error, name) for name in ("what", "got", "expected", "fix")}
+    return fields | {"where": error.where and asdict(error.where), "problem": getattr(error, "problem", None)}
+
+
+def error_from_dict(fields: Mapping[str, Any]) -> DisconerError:
+    given = dict(fields)
+    what, problem, where = given.pop("what"), given.pop("problem"), given.pop("where")
+    place = where and Where(**where)
+    return BadInput(problem, what, where=place, **given) if problem else DisconerError(what, where=place, **given)

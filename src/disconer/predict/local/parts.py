@@ -1,0 +1,142 @@
+"""Parts: what was found in a share, as native JSONL, block after block; and parts joined in the order of the input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from hashlib import blake2b
+from heapq import merge
+from pathlib import Path
+from typing import BinaryIO
+
+from disconer.core.errors import BadInput, DisconerError, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+from disconer.formats import Format, write
+from disconer.formats.native import from_record, to_line
+from disconer.formats.seen_ids import SeenIds
+from disconer.formats.target import new_file, refuse_existing
+from disconer.predict.inputs import Unit
+from disconer.predict.predictor import Annotator
+from disconer.predict.records import Walk, by_block, placed_documents
+from disconer.predict.shares import Share
+
+_ID_AT = len('{"id":')
+_scan = json.JSONDecoder().raw_decode
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file of what was found in a share.
+
+    blocks: the share's blocks and how many documents each has; those without documents are left out.
+    n_records, digest: of the whole input, as the share's reader saw it.
+    checksum: of the file.
+    """
+
+    path: Path
+    share: Share
+    blocks: tuple[tuple[int, int], ...]
+    n_records: int
+    digest: str
+    checksum: str
+
+    @property
+    def n_documents(self) -> int:
+        return sum(count for _, count in self.blocks)
+
+
+def write_part(
+    path: Path,
+    share: Share,
+    inputs: Sequence[Unit],
+    annotator: Annotator,
+    ledger: Ledger,
+    tell: Callable[[int], None] = lambda n_documents: None,
+) -> Part:
+    """Predict a share into a file. `tell` hears of each block how many documents were written."""
+    walk, checksum = Walk(), blake2b()
+    blocks: list[tuple[int, int]] = []
+    with new_file(path) as stream:
+        for block, documents in by_block(placed_documents(inputs, ledger, share, walk)):
+            count = 0
+            for document in annotator.annotate(documents):
+                line = to_line(document)
+                stream.write(line)
+                checksum.update(line)
+                count += 1
+            blocks.append((block, count))
+            tell(count)
+    return Part(path, share, tuple(blocks), walk.n_records, walk.digest, checksum.hexdigest())
+
+
+def join_parts(parts: Sequence[Part], path: Path, share: Share, ledger: Ledger) -> Part:
+    """Join the parts of which a share is made."""
+    checksum = blake2b()
+    blocks: dict[int, int] = {}
+    with new_file(path) as stream:
+        for block, line in joined_lines(parts, ledger):
+            stream.write(line)
+            checksum.update(line)
+            blocks[block] = blocks.get(block, 0) + 1
+    return Part(path, share, tuple(blocks.items()), parts[0].n_records, parts[0].digest, checksum.hexdigest())
+
+
+def write_joined(parts: Sequence[Part], out: Path, target: Format, ledger: Ledger, *, force: bool = False) -> None:
+    """Write what parts hold in any format, in the order of the input, without holding much of it."""
+    if target.name == "jsonl":
+        refuse_existing(out, force)
+        with new_file(out) as stream:
+            stream.writelines(line for _, line in joined_lines(parts, ledger))
+    else:
+        write(_documents(parts, ledger), out, target.name, ledger, force=force)
+
+
+def joined_lines(parts: Sequence[Part], ledger: Ledger) -> Iterator[tuple[int, bytes]]:
+    """The lines of all parts in the order of the input, each with its block. No two may have the same id."""
+    seen = SeenIds()
+    with ExitStack() as files:
+        streams = [_lines(part, files.enter_context(open(part.path, "rb"))) for part in parts]
+        for block, line in merge(*streams, key=lambda placed: placed[0]):
+            id, _ = _scan(line.decode("utf-8"), _ID_AT)
+            if seen.add(id):
+                yield block, line
+            else:
+                ledger.fault(
+                    BadInput(
+                        "duplicate-id",
+                        "Two documents have the same id",
+                        where=Where(document=id),
+                        fix="Rename one of them, or add --skip-bad to keep the first.",
+                    )
+                )
+
+
+def _lines(part: Part, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The lines of a part with their blocks; it must be what was written."""
+    checksum = blake2b()
+    for block, count in part.blocks:
+        for _ in range(count):
+            line = stream.readline()
+            checksum.update(line)
+            if not line.endswith(b"\n"):
+                raise _damaged(part)
+            yield block, line
+    if stream.read(1) or checksum.hexdigest() != part.checksum:
+        raise _damaged(part)
+
+
+def _damaged(part: Part) -> DisconerError:
+    return DisconerError(
+        "This part is not what was written: it was changed, or not copied whole",
+        where=Where(str(part.path)),
+        expected=f"{part.n_documents} documents with the checksum in its manifest",
+        fix=f"Copy it again, or predict it again: --shard {part.share} --force.",
+    )
+
+
+def _documents(parts: Sequence[Part], ledger: Ledger) -> Iterator[Document]:
+    for _, line in joined_lines(parts, ledger):
+        yield from_record(json.loads(line), ledger=ledger, path="")

@@ -1,0 +1,109 @@
+"""Predictions shared by workers: into one file, into a folder, or a part of an output that other machines share."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from disconer.core.errors import DisconerError, Where
+from disconer.core.ledger import Ledger
+from disconer.core.progress import progress
+from disconer.formats import Format, write
+from disconer.predict.files import Folder, annotated
+from disconer.predict.inputs import Unit
+from disconer.predict.local.identity import identify
+from disconer.predict.local.jobs import Jobs
+from disconer.predict.local.manifest import Manifest, manifest_path, part_path
+from disconer.predict.local.messages import Outcome, Task
+from disconer.predict.local.parts import Part, join_parts, write_joined
+from disconer.predict.predictor import Predictor, Settings
+from disconer.predict.shares import WHOLE, Share
+from disconer.store.names import find_model
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is to be predicted, and by how many workers.
+
+    given: the inputs' paths with their formats. inputs: their units.
+    """
+
+    given: Sequence[tuple[str, str | None]]
+    inputs: Sequence[Unit]
+    settings: Settings
+    jobs: int
+    ledger: Ledger
+
+    def into_file(self, out: Path, target: Format, *, force: bool) -> None:
+        """Predict everything into one file, which is the same however many workers there are."""
+        if self.jobs == 1:
+            with self._predictor() as predictor:
+                documents = progress(annotated(self.inputs, predictor, self.ledger), "documents")
+                write(documents, out, target.name, self.ledger, force=force)
+            return
+        with self._parts(out, WHOLE) as parts:
+            write_joined(parts, out, target, self.ledger, force=force)
+
+    def into_folder(self, out: Path, target: Format, *, force: bool) -> tuple[int, int]:
+        """Fill a folder; how many outputs were written, and how many were there already."""
+        if self.jobs == 1:
+            folder = Folder(out, target, self.ledger, force=force)
+            with self._predictor() as predictor:
+                for _ in progress(folder.fill(self.inputs, predictor), "outputs", self._n_outputs(target)):
+                    pass
+            return folder.written, folder.done
+        task = self._task(str(out), to=target.name, force=force)
+        outcomes = self._run([replace(task, share=share) for share in WHOLE.split(self.jobs)])
+        return sum(outcome.written for outcome in outcomes), sum(outcome.done for outcome in outcomes)
+
+    def into_part(self, folder: Path, share: Share, *, force: bool) -> Part | None:
+        """Predict a share into a folder of parts; None if it is there already."""
+        identity = identify(self.inputs, self.settings, skip_bad=self.ledger.skip_bad)
+        finished = manifest_path(folder, share)
+        if finished.exists() and not force:
+            if Manifest.load(finished).identity != identity:
+                raise DisconerError(
+                    "This part is there already, but of another input or model, or with other settings",
+                    where=Where(str(finished)),
+                    fix="Choose another folder for --out, or add --force.",
+                )
+            return None
+        finished.unlink(missing_ok=True)
+        with self._parts(part_path(folder, share), share) as parts:
+            part = join_parts(parts, part_path(folder, share), share, self.ledger)
+        Manifest(part, identity).save()
+        return part
+
+    def _n_outputs(self, target: Format) -> int | None:
+        """How many outputs a folder will have; None if nobody knows before all is read."""
+        by_document = target.writes_folder and any(unit.format.name != "text" for unit in self.inputs)
+        return None if by_document else len(self.inputs)
+
+    @contextmanager
+    def _parts(self, out: Path, share: Share) -> Iterator[list[Part]]:
+        """The parts of a share, in a folder beside `out`, on whose disk there must be room anyway."""
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".parts", dir=out.parent) as spool:
+            task = self._task(spool)
+            tasks = [replace(task, share=own, out=str(part_path(Path(spool), own))) for own in share.split(self.jobs)]
+            yield [outcome.part for outcome in self._run(tasks) if outcome.part]
+
+    def _task(self, out: str, *, to: str | None = None, force: bool = False) -> Task:
+        settings = replace(self.settings, model=str(find_model(self.settings.model)))  # found once for all workers
+        return Task(tuple(self.given), settings, WHOLE, out, to, force, self.ledger.skip_bad)
+
+    def _run(self, tasks: Sequence[Task]) -> list[Outcome]:
+        jobs = Jobs(tasks, self.ledger)
+        for _ in progress(jobs.run(), "documents"):
+            pass
+        return jobs.outcomes
+
+    @contextmanager
+    def _predictor(self) -> Iterator[Predictor]:
+        """One in this process, whose account of parsing is entered when the block ends well."""
+        predictor = Predictor(self.settings)
+        yield predictor
+        predictor.recognizer.parsing.enter(self.ledger)

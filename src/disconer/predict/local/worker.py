@@ -1,0 +1,118 @@
+"""A worker, `python -m disconer.predict.local.worker`: does the task read from stdin, and ends with who started it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+from disconer.core.errors import DisconerError, DisconerWarning
+from disconer.core.ledger import Ledger
+from disconer.formats import format_named
+from disconer.formats.remote import open_source
+from disconer.predict.files import Folder
+from disconer.predict.inputs import Unit, units
+from disconer.predict.local.messages import Outcome, Task, error_to_dict
+from disconer.predict.local.parts import write_part
+from disconer.predict.predictor import Predictor
+
+GRACE = 5.0  # seconds to tidy up in
+
+Send = Callable[[dict[str, Any]], None]
+
+
+def main() -> None:
+    """Do one task and say how it went."""
+    send = _channel()
+    task = Task.from_json(sys.stdin.readline())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _send_warnings(send)
+    try:
+        send({"outcome": do(task, send).to_dict()})
+    except BrokenPipeError:  # nobody listens any more
+        sys.exit(1)
+    except DisconerError as error:
+        send({"error": error_to_dict(error)})
+        sys.exit(1)
+    except Exception as error:
+        send({"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()})
+        sys.exit(1)
+
+
+def do(task: Task, send: Send) -> Outcome:
+    """Do a task, and tell of every block how many documents it brought."""
+    ledger = Ledger(skip_bad=task.skip_bad)
+    inputs = [unit for path, format in task.inputs for unit in units(open_source(path), format)]
+    predictor = Predictor(task.settings)
+    outcome = Outcome(ledger=ledger)
+    if task.to is None:
+        outcome.part = write_part(
+            Path(task.out), task.share, inputs, predictor, ledger, lambda count: send({"finished": count})
+        )
+    else:
+        _fill(task, inputs, predictor, outcome, send)
+    predictor.recognizer.parsing.enter(ledger)
+    return outcome
+
+
+def _fill(task: Task, inputs: list[Unit], predictor: Predictor, outcome: Outcome, send: Send) -> None:
+    assert task.to is not None
+    folder = Folder(Path(task.out), format_named(task.to), outcome.ledger, force=task.force)
+    folder.see = lambda id: send({"document": id})
+    for _ in folder.fill(inputs, predictor, task.share):
+        send({"finished": 1})
+    outcome.written, outcome.done = folder.written, folder.done
+
+
+def _channel() -> Send:
+    """A way to the parent that no library can print into: what they say goes to stderr."""
+    stream = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    def send(message: dict[str, Any]) -> None:
+        stream.write(json.dumps(message) + "\n")
+        stream.flush()
+
+    return send
+
+
+def _send_warnings(send: Send) -> None:
+    """Give warnings of ours to the parent, who shows once what every worker says."""
+    show = warnings.showwarning
+
+    def pass_on(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, DisconerWarning):
+            send({"warning": str(message)})
+        else:
+            show(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = pass_on
+
+
+def _end_with_parent() -> None:
+    """Wait until stdin ends, as it does when the parent is gone, and end too."""
+    while os.read(0, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

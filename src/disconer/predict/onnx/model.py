@@ -1,0 +1,76 @@
+"""An exported model, loaded. No torch here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from disconer.config import Config, config_from_dict
+from disconer.core.errors import DisconerError, Where
+from disconer.core.files import replace_file
+from disconer.core.folders import CONFIG
+from disconer.nn.encoders.transformer.case import reads_case
+from disconer.nn.reader import Reader
+from disconer.nn.runtime import Device, Precision
+from disconer.nn.scores import ScoreScale
+from disconer.predict.onnx.readers import load_reader
+from disconer.predict.onnx.runtime import OnnxRuntime
+from disconer.store.description import damaged, read_description, read_scale
+from disconer.store.onnx_files import PAIRS, RUNTIME, SPANS, RuntimeDescription
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxModel:
+    """A network for ONNX Runtime, to be run. See `AnyModel`."""
+
+    folder: Path
+    config: Config
+    labels: tuple[str, ...]
+    reader: Reader
+    max_pieces: int | None
+    scale: ScoreScale
+    int8: bool
+
+    def runtime(self, device: Device = None, precision: Precision = "fp32") -> OnnxRuntime:
+        if device is not None and str(device) != "cpu":
+            raise DisconerError(
+                "A model that was exported for ONNX Runtime runs on the CPU",
+                got=f"device {device}",
+                fix="Use the model that it was exported from.",
+            )
+        if precision != "fp32":
+            raise DisconerError(
+                "A model that was exported for ONNX Runtime runs in the precision that it was exported in",
+                got=f"precision {precision}",
+                fix="Leave the precision out; `disconer export --int8` makes a faster model.",
+            )
+        head = self.config.head
+        return OnnxRuntime(self.folder, labels=self.labels, max_width=head.max_width, several=head.labels == "many")
+
+    def save(self, folder: Path) -> None:
+        """Copy it; the networks come last, and each file appears at once."""
+        folder.mkdir(parents=True, exist_ok=True)
+        if folder.samefile(self.folder):
+            return
+        files = [path for path in self.folder.iterdir() if path.is_file()]
+        for path in sorted(files, key=lambda path: path.name in (SPANS, PAIRS)):
+            replace_file(folder / path.name, path.read_bytes())
+
+
+def load_onnx_model(folder: Path) -> OnnxModel:
+    """Read the folder of an exported model."""
+    description = read_description(folder)
+    config = config_from_dict(description["config"], str(folder / CONFIG))
+    try:
+        runtime = RuntimeDescription(**description[RUNTIME])
+    except (KeyError, TypeError) as error:
+        raise damaged(RUNTIME, Where(str(folder / CONFIG))) from error
+    return OnnxModel(
+        folder=folder,
+        config=config,
+        labels=tuple(description["labels"]),
+        reader=load_reader(config.encoder, folder, padding=runtime.padding, case=reads_case(description["encoder"])),
+        max_pieces=runtime.max_pieces,
+        scale=read_scale(description, folder),
+        int8=runtime.int8,
+    )

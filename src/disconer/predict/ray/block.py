@@ -1,0 +1,74 @@
+"""A block on its way, from the reader through an actor to the writer, with the account of what happened to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from traceback import format_exc
+from typing import Any
+
+from disconer.core.errors import DisconerError
+from disconer.core.ledger import Ledger
+from disconer.predict.local.messages import error_from_dict, error_to_dict, ledger_from_dict, ledger_to_dict
+
+END = -1  # the number of what comes after the last block
+
+
+@dataclass(slots=True)
+class Block:
+    """Documents that go through the model together.
+
+    content: the documents, as native JSONL when they come from the reader, then as the output has them.
+    ids: of the documents. n_before: how many were sent before it.
+    error: why it could not be done. failure: what Python said, and where, of an error that is not ours.
+    """
+
+    number: int
+    content: bytes = b""
+    ids: list[str] = field(default_factory=list)
+    ledger: Ledger = field(default_factory=Ledger)
+    warnings: list[str] = field(default_factory=list)
+    n_before: int = 0
+    error: DisconerError | None = None
+    failure: tuple[str, str] | None = None
+
+    def spoilt(self, error: Exception) -> Block:
+        """The block without its content, but with the reason. To be called where the error was caught."""
+        self.content = b""
+        if isinstance(error, DisconerError):
+            self.error = error
+        else:
+            self.failure = f"{type(error).__name__}: {error}", format_exc()
+        return self
+
+    @property
+    def is_spoilt(self) -> bool:
+        return self.error is not None or self.failure is not None
+
+    def to_row(self) -> dict[str, Any]:
+        """A row of a Ray data set."""
+        account = {
+            "ids": self.ids,
+            "ledger": ledger_to_dict(self.ledger),
+            "warnings": self.warnings,
+            "n_before": self.n_before,
+            "error": self.error and error_to_dict(self.error),
+            "failure": self.failure,
+        }
+        return {"number": self.number, "content": self.content, "account": json.dumps(account)}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Block:
+        account = json.loads(row["account"])
+        failure = account["failure"] and tuple(account["failure"])
+        return cls(
+            number=int(row["number"]),
+            content=row["content"],
+            ids=account["ids"],
+            ledger=ledger_from_dict(account["ledger"]),
+            warnings=account["warnings"],
+            n_before=account["n_before"],
+            error=account["error"] and error_from_dict(account["error"]),
+            failure=failure,
+        )

@@ -1,0 +1,158 @@
+"""The output: a folder of parts anywhere that fsspec reaches, with manifests in a hidden folder beside them.
+
+A part counts as finished when it has its manifest. Other programs that read the folder see the parts alone: what begins
+with a dot is passed over by disconer, Spark, Ray and Arrow.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from posixpath import basename
+from typing import Any, BinaryIO
+
+from disconer.core.errors import DisconerError, Where
+from disconer.formats.remote import file_system, reaching
+from disconer.predict.local.identity import Identity
+from disconer.predict.ray.encodings import ENCODINGS, Encoded
+
+FORMAT_VERSION = 1
+HIDDEN = ".disconer"
+COMPLETE = "complete.json"
+_FILE = re.compile(r"part-\d{6}\.(?:jsonl|parquet)")
+_MANIFEST = re.compile(r"part-(\d{6})\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A part that is whole: its number, counted from 0, its file's size in bytes, and its documents."""
+
+    number: int
+    size: int
+    ids: Sequence[str]
+
+
+class Parts:
+    """The parts of one prediction. `open` it first.
+
+    is_complete: whether nothing is left to do.
+    """
+
+    def __init__(self, url: str, to: str, identity: Identity) -> None:
+        self.url = url.rstrip("/")
+        self._encoding = ENCODINGS[to]
+        self._identity = asdict(identity) | {"format": FORMAT_VERSION, "to": to}
+        self._fs, root = file_system(self.url)
+        self._root = root.rstrip("/")
+        self.is_complete = False
+
+    def open(self, *, force: bool = False) -> list[Finished]:
+        """Make the folder ready, and say what of it is finished. With `force`, nothing is."""
+        with reaching(self.url):
+            self._fs.invalidate_cache()
+            self._refuse_others()
+            finished = [] if force else [self._load(path) for path in self._manifests()]
+            self.is_complete = bool(finished) and self._is_whole(len(finished))
+            self._remove_unfinished({one.number for one in finished})
+            self._fs.makedirs(f"{self._root}/{HIDDEN}", exist_ok=True)
+        return finished
+
+    def write(self, number: int, blocks: Iterable[Encoded], ids: Sequence[str]) -> None:
+        """Write a part. `ids` may grow while `blocks` are taken."""
+        name = f"part-{number:06}"
+        file = f"{self._root}/{name}{self._encoding.suffix}"
+        with self._new_file(file) as stream:
+            self._encoding.write(blocks, stream)
+        with reaching(self.url):
+            part = {"size": self._fs.size(file), "documents": len(ids), "ids": list(ids)}
+        self._save(f"{name}.json", {"identity": self._identity, "part": part})
+
+    def complete(self, n_parts: int, n_documents: int) -> None:
+        """Leave a sign that nothing is missing."""
+        self._save(COMPLETE, {"identity": self._identity, "parts": n_parts, "documents": n_documents})
+
+    def _is_whole(self, n_finished: int) -> bool:
+        sign = f"{self._root}/{HIDDEN}/{COMPLETE}"
+        return bool(self._fs.exists(sign) and json.loads(self._fs.cat_file(sign))["parts"] == n_finished)
+
+    def _manifests(self) -> list[str]:
+        found = map(str, self._fs.find(f"{self._root}/{HIDDEN}"))
+        return sorted(path for path in found if _MANIFEST.fullmatch(basename(path)))
+
+    def _load(self, path: str) -> Finished:
+        number = int(basename(path)[len("part-") :].removesuffix(".json"))
+        manifest = json.loads(self._fs.cat_file(path))
+        if manifest["identity"] != self._identity:
+            raise DisconerError(
+                "There are parts here already, but of another input or model, or with other settings",
+                where=Where(self.url),
+                got=_difference(manifest["identity"], self._identity),
+                fix="Choose another folder for --out, or add --force to begin anew.",
+            )
+        file = f"{self._root}/part-{number:06}{self._encoding.suffix}"
+        if not self._fs.exists(file) or self._fs.size(file) != manifest["part"]["size"]:
+            raise DisconerError(
+                "This part is not what was written: it was changed or removed",
+                where=Where(f"{self.url}/{basename(file)}"),
+                expected=f"a file of {manifest['part']['size']} bytes",
+                fix=f"Copy it again, or remove {self.url}/{HIDDEN}/{basename(path)} to predict it again.",
+            )
+        return Finished(number, manifest["part"]["size"], manifest["part"]["ids"])
+
+    def _names(self) -> list[str]:
+        """All files of the folder, named from there."""
+        return [str(path).removeprefix(self._root).strip("/") for path in self._fs.find(self._root)]
+
+    def _refuse_others(self) -> None:
+        """Whoever reads the folder reads all of it, so that it must be ours alone; and files of others stay theirs."""
+        if self._fs.isfile(self._root):
+            raise DisconerError("A file stands where a folder is to be written", where=Where(self.url))
+        names = self._names()
+        is_ours = any(name.startswith(f"{HIDDEN}/") for name in names)
+        for name in names:
+            if "/." not in f"/{name}" and not (is_ours and _FILE.fullmatch(name)):
+                raise DisconerError(
+                    "This folder holds other files, which would be taken for parts",
+                    where=Where(self.url),
+                    got=name,
+                    fix="Choose another folder for --out.",
+                )
+
+    def _remove_unfinished(self, finished: set[int]) -> None:
+        kept = {f"part-{number:06}{suffix}" for number in finished for suffix in (self._encoding.suffix, ".json")}
+        if self.is_complete:
+            kept.add(COMPLETE)
+        for name in self._names():
+            is_ours = name.startswith(f"{HIDDEN}/") or _FILE.fullmatch(name)
+            if is_ours and basename(name) not in kept:
+                self._fs.rm_file(f"{self._root}/{name}")
+
+    @contextmanager
+    def _new_file(self, path: str) -> Iterator[BinaryIO]:
+        """A file that takes its name only when the block ends well."""
+        unfinished = f"{self._root}/{HIDDEN}/{basename(path)}.unfinished"
+        with reaching(self.url):
+            stream = self._fs.open(unfinished, "wb")
+        try:
+            with stream:
+                yield stream
+        except BaseException:
+            self._fs.rm_file(unfinished)
+            raise
+        with reaching(self.url):
+            self._fs.mv(unfinished, path)
+
+    def _save(self, name: str, content: dict[str, Any]) -> None:
+        with self._new_file(f"{self._root}/{HIDDEN}/{name}") as stream:
+            stream.write(json.dumps(content).encode())
+
+
+def _difference(there: dict[str, Any], now: dict[str, Any]) -> str:
+    """What two identities disagree on, in words."""
+    settings = there["settings"]
+    differing = [name for name in ("input", "model", "to") if there.get(name) != now[name]]
+    differing += [name for name, value in now["settings"].items() if settings.get(name) != value]
+    return f"another {', '.join(differing)}"

@@ -1,0 +1,252 @@
+"""The recogniser: raw text in, documents with entities out."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from disconer.config import SyntaxConfig
+from disconer.core.background import made_ahead
+from disconer.core.errors import DisconerWarning
+from disconer.core.types import Document, Entity
+from disconer.nn.arrays import WordArrays, word_arrays
+from disconer.nn.examples import Windower, cheapest_batches
+from disconer.nn.found import Found
+from disconer.nn.runtime import AnyModel, Device, Precision, batch_size, most_words
+from disconer.nn.scores import ScoreScale
+from disconer.nn.windows import Window
+from disconer.predict.loading import load
+from disconer.store.names import find_model
+from disconer.text.alignment import to_fragments
+from disconer.text.syntax.account import Account
+from disconer.text.syntax.attach import Syntax
+from disconer.text.syntax.make import make_syntax
+from disconer.text.syntax.spec import NONE
+
+# Sentences of so many documents are sorted by length together, so that batches have little padding.
+DOCUMENTS_AHEAD = 1024
+CHARACTERS_AHEAD = 200_000
+WITHOUT_HEADS = "Some sentences have no syntactic heads, at which this model looks"
+PARSER_ADVICE = "Entities are found without them, less well; another parser may help (parser=…, or --parser)."
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Documents that are looked at together, ready for the network.
+
+    owners: of each passage, the document that it is of, by position.
+    passages: windows that are read together.
+    plan: the passages of each batch, by position.
+    found: what was found in each batch so far.
+    """
+
+    documents: list[Document]
+    owners: list[int]
+    passages: list[list[Window]]
+    plan: list[list[int]]
+    batches: list[WordArrays]
+    found: list[list[list[Found]]] = field(default_factory=list)
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.found) == len(self.plan)
+
+
+class Recognizer:
+    """Finds the entities of texts.
+
+    >>> ner = Recognizer.from_pretrained("runs/chia")  # doctest: +SKIP
+    >>> ner("History of severe renal or hepatic impairment.").entities  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        model: AnyModel,
+        *,
+        device: Device = None,
+        precision: Precision = "fp32",
+        parser: str | None = None,
+        keep_parses: bool = False,
+    ) -> None:
+        """Make a recogniser of a loaded model.
+
+        device: as torch names devices; None: the first GPU if there is one, else the CPU.
+        precision: bf16 is faster on hardware that has it, and not always of the same opinion in close cases.
+        parser: gives sentences their heads in place of the parser that the model was trained with; "none" leaves
+            them as they are.
+        keep_parses: keep trees on disk, so that the same text is not parsed again.
+        """
+        self.model = model
+        self.parsing = Account()  # of all sentences that it saw, if it looks at their heads
+        self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
+        self._runtime = model.runtime(device, precision)
+        self._windower = Windower(model.config, model.reader, model.max_pieces)
+        self._batch_size = batch_size(model, self._runtime)
+        self._most_words = most_words(model, self._runtime)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name_or_path: str | os.PathLike[str],
+        *,
+        device: Device = None,
+        precision: Precision = "fp32",
+        parser: str | None = None,
+        keep_parses: bool = False,
+    ) -> Recognizer:
+        """Load a model: its name or folder, that of a training run (then its best), a package or a name on the Hub."""
+        model = load(find_model(name_or_path))
+        return cls(model, device=device, precision=precision, parser=parser, keep_parses=keep_parses)
+
+    def save_pretrained(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as a folder that `from_pretrained` reads."""
+        self.model.save(Path(path))
+
+    @property
+    def device(self) -> str:
+        """Where its network runs, as torch names devices."""
+        return self._runtime.device
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.model.labels
+
+    def __call__(self, text: str) -> Document:
+        """The entities of one text."""
+        return next(self._annotate([self._prepare(list(_as_documents([text])))]))
+
+    def pipe(self, texts: Iterable[str], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
+        """The entities of many texts, streaming, in their order; up to `batch_size` texts are looked at together."""
+        if isinstance(texts, str):
+            raise TypeError("pipe takes many texts; for a single one call the recogniser itself")
+        return self.annotate(_as_documents(texts), batch_size=batch_size)
+
+    def annotate(self, documents: Iterable[Document], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
+        """Documents with the entities that the model finds in place of their own; all else is kept.
+
+        Those that have no sentences yet get them, and so do sentences that have no heads, if the model looks at heads.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        chunks = _chunks(documents, batch_size)
+        return self._annotate(made_ahead(self._prepare, chunks, ahead=1))
+
+    def _annotate(self, chunks: Iterable[Prepared]) -> Iterator[Document]:
+        """The documents of prepared chunks. Batches of the next chunk may be under way when one is complete."""
+        waiting: deque[Prepared] = deque()
+
+        def batches() -> Iterator[WordArrays]:
+            for chunk in chunks:
+                waiting.append(chunk)
+                yield from chunk.batches
+
+        for found in self._runtime.find(batches()):
+            yield from self._completed(waiting)  # chunks without a word have no batches
+            waiting[0].found.append(found)
+            yield from self._completed(waiting)
+        yield from self._completed(waiting)
+
+    def _completed(self, waiting: deque[Prepared]) -> Iterator[Document]:
+        while waiting and waiting[0].is_complete:
+            yield from self._documents(waiting.popleft())
+
+    def _prepare(self, documents: list[Document]) -> Prepared:
+        """Everything up to the network."""
+        segmented = self._with_heads([self._windower.segment(document) for document in documents])
+        owners: list[int] = []
+        passages: list[list[Window]] = []
+        for number, document in enumerate(segmented):
+            own = self._windower.passages(document)
+            owners += [number] * len(own)
+            passages += own
+        sizes = [sum(max(len(window), len(window.pieces.ids)) for window in passage) for passage in passages]
+        together = cheapest_batches(sizes, self._batch_size, self._runtime.batch_overhead)
+        plan = [part for batch in together for part in _with_few_words(batch, passages, self._most_words)]
+        batches = [
+            word_arrays(
+                [passages[position] for position in batch], self.model.reader, multiple=self._runtime.size_multiple
+            )
+            for batch in plan
+        ]
+        return Prepared(segmented, owners, passages, plan, batches)
+
+    def _documents(self, chunk: Prepared) -> Iterator[Document]:
+        """The documents of a complete chunk with their entities."""
+        entities: list[list[Entity]] = [[] for _ in chunk.documents]
+        for positions, batch in zip(chunk.plan, chunk.found, strict=True):
+            places = [(chunk.owners[position], window) for position in positions for window in chunk.passages[position]]
+            for (owner, window), in_window in zip(places, batch, strict=True):
+                owned = [found for found in in_window if window.owns(found.ranges[0][0])]
+                entities[owner] += [_entity(found, window, self.model.scale) for found in owned]
+        for document, own in zip(chunk.documents, entities, strict=True):
+            numbered = [
+                Entity(entity.label, entity.fragments, f"T{number}", entity.score)
+                for number, entity in enumerate(sorted(own, key=_position), 1)
+            ]
+            yield document.replace(entities=tuple(numbered))
+
+    def _with_heads(self, documents: list[Document]) -> list[Document]:
+        if self._syntax is None:
+            return documents
+        known = set(self.parsing.without)
+        parsed = self._syntax(documents, self.parsing)
+        for reason in self.parsing.without.keys() - known:
+            warnings.warn(f"{WITHOUT_HEADS}: {reason}. {PARSER_ADVICE}", DisconerWarning, stacklevel=2)
+        return parsed
+
+
+def _syntax_for(config: SyntaxConfig, parser: str | None, keep_parses: bool) -> Syntax | None:
+    """What gives sentences the heads that a model looks at; None if it looks at none, or is to take what there is."""
+    chosen = parser or (config.parser if config.needed else NONE)
+    return None if chosen == NONE else make_syntax(chosen, missing=config.missing, cache=keep_parses)
+
+
+def _as_documents(texts: Iterable[str]) -> Iterator[Document]:
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise TypeError(f"a recogniser reads texts (str), got {type(text).__name__}")
+        yield Document(f"text-{number}", text)
+
+
+def _chunks(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:
+    """Documents to be looked at together: at most so many, and not much text."""
+    chunk: list[Document] = []
+    n_characters = 0
+    for document in documents:
+        chunk.append(document)
+        n_characters += len(document.text)
+        if len(chunk) == most or n_characters >= CHARACTERS_AHEAD:
+            yield chunk
+            chunk, n_characters = [], 0
+    if chunk:
+        yield chunk
+
+
+def _with_few_words(batch: list[int], passages: list[list[Window]], most: int) -> Iterator[list[int]]:
+    """A batch in parts whose windows, each filled up to the longest, have at most so many words together.
+
+    Passages are of like size, but the windows in them need not be: one long sentence would fill up hundreds of short.
+    """
+    part: list[int] = []
+    n_windows = longest = 0
+    for position in batch:
+        n_windows += len(passages[position])
+        longest = max(longest, *map(len, passages[position]))
+        if part and n_windows * longest > most:
+            yield part
+            part, n_windows, longest = [], len(passages[position]), max(map(len, passages[position]))
+        part.append(position)
+    yield part
+
+
+def _entity(found: Found, window: Window, scale: ScoreScale) -> Entity:
+    ranges = tuple((first + window.start, end + window.start) for first, end in found.ranges)
+    return Entity(found.label, to_fragments(ranges, window.sentence), score=scale(found.score))
+
+
+def _position(entity: Entity) -> tuple[object, ...]:
+    return entity.start, entity.end, entity.label, entity.fragments

@@ -1,0 +1,93 @@
+"""The plots of an evaluation: precision against recall, calibration, learning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from disconer.evaluate.calibration import Calibration
+from disconer.render.report.curve import Curve, Point
+from disconer.render.report.learning import Epoch
+from disconer.render.report.plots import Axis, Dot, Series, plot
+
+PERCENT = (0, 20, 40, 60, 80, 100)
+N_TICKS = 5
+HEADROOM = 1.05  # above the highest figure
+N_DOTS = 10  # thresholds that are noted on a curve
+
+
+def precision_recall(curves: dict[str, Curve]) -> str:
+    """Of each curve the line, with thresholds noted on it."""
+    series = []
+    for name, curve in curves.items():
+        points = list(curve.points())
+        if curve.n_scored and curve.n_gold and points:
+            line = [(100 * point.recall, 100 * point.precision) for point in points]
+            series.append(Series(name, line, [_dot(name, point) for point in _spread(points)]))
+    recall, precision = Axis("recall", 0, 100, PERCENT), Axis("precision", 0, 100, PERCENT)
+    return plot("Precision and recall by threshold", recall, precision, series) if series else ""
+
+
+def _spread(points: Sequence[Point]) -> Iterator[Point]:
+    """Points about a tenth of the scores apart."""
+    last = math.inf
+    for point in points:
+        if last - point.threshold >= 1 / N_DOTS:
+            yield point
+            last = point.threshold
+
+
+def _dot(name: str, point: Point) -> Dot:
+    note = (
+        f"{name}, score at least {point.threshold:.2f}: precision {100 * point.precision:.1f}, "
+        f"recall {100 * point.recall:.1f}, F1 {100 * point.f1:.1f}"
+    )
+    return Dot(100 * point.recall, 100 * point.precision, note)
+
+
+def calibration_plot(calibration: Calibration) -> str:
+    """Of the predictions with a score near x, how many are right; on the diagonal, scores mean what they say."""
+    bins = [bin for bin in calibration.bins if bin.count]
+    if not bins:
+        return ""
+    dots = [
+        Dot(
+            100 * bin.mean_score,
+            100 * bin.share_right,
+            f"score {bin.low:.1f} to {bin.high:.1f}: {bin.count:,} predictions, {100 * bin.share_right:.1f} % right",
+        )
+        for bin in bins
+    ]
+    score, right = Axis("mean score (%)", 0, 100, PERCENT), Axis("share right (%)", 0, 100, PERCENT)
+    series = Series("predictions", [(dot.x, dot.y) for dot in dots], dots)
+    return plot("Calibration", score, right, [series], diagonal=True)
+
+
+def learning_plots(epochs: Sequence[Epoch]) -> Iterator[str]:
+    """F1 on dev and the loss, epoch by epoch."""
+    if len(epochs) < 2:
+        return
+    numbers = Axis("epoch", epochs[0].number, epochs[-1].number, _ticks(epochs[0].number, epochs[-1].number))
+    f1 = [(one.number, 100 * one.dev_f1) for one in epochs]
+    discontinuous = [(one.number, 100 * one.dev_f1_discontinuous) for one in epochs]
+    best = max(epochs, key=lambda one: one.dev_f1)
+    dot = Dot(best.number, 100 * best.dev_f1, f"best: epoch {best.number}, F1 {100 * best.dev_f1:.1f}")
+    series = [Series("all entities", f1, [dot]), Series("discontinuous alone", discontinuous)]
+    yield plot("F1 on dev while training", numbers, Axis("F1", 0, 100, PERCENT), series)
+    losses = [(one.number, one.loss) for one in epochs]
+    highest = max(loss for _, loss in losses) * HEADROOM
+    yield plot("Loss while training", numbers, Axis("loss", 0, highest, _ticks(0, highest)), [Series("loss", losses)])
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers between two figures, at most N_TICKS steps; whole ones where both are.
+
+    >>> _ticks(0, 23), _ticks(1, 3), _ticks(0.0, 0.4)
+    ([0, 5, 10, 15, 20], [1, 2, 3], [0.0, 0.1, 0.2, 0.30000000000000004, 0.4])
+    """
+    span = max(high - low, 1e-9)
+    power = 10 ** math.floor(math.log10(span / N_TICKS))
+    step = next(step for factor in (1, 2, 5, 10) if span / (step := factor * power) <= N_TICKS)
+    if isinstance(low, int) and isinstance(high, int):
+        step = max(1, round(step))
+    return [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -1,0 +1,1 @@
+"""Documents as SVG pictures, for papers and slides. Imports `core` and `render`."""

@@ -1,0 +1,117 @@
+"""The bars and captions of an SVG picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from disconer.render.clusters import columns
+from disconer.render.escape import escaped
+from disconer.render.lanes import Reach, pack
+from disconer.render.lines import Line, Piece
+from disconer.render.marks import Mark, Standing
+from disconer.render.palette import Palette
+from disconer.render.svg.rows import Row
+from disconer.render.svg.style import CAPTION_COLUMN, COLUMN, TEXT_SIZE
+
+FIRST_LANE, LANE = 10, 20  # from the baseline of the text to the first bar, and from bar to bar
+HALF = 0.5  # of a thin line, so that it falls on whole pixels
+TICK = 5  # how far the ends of an entity stick out above its bar
+CAPTION_DROP = 12.5  # from a bar to the baseline of its caption
+CAPTION_GAP = 6  # between two captions of a lane
+
+
+class SvgMarks:
+    """Collects the shapes of each mark, line by line; all of a mark is one group, which lights up as a whole."""
+
+    def __init__(self, marks: Sequence[Mark], palette: Palette) -> None:
+        self._marks, self._palette = marks, palette
+        self._shapes: dict[int, list[str]] = {}
+        self._notes: list[str] = []
+
+    def add(self, row: Row, line: Line, baseline: float) -> tuple[float, float]:
+        """Draw what lies under a line; says how deep it goes, and how far to the right."""
+        reaches = [self._reach(row, piece) for piece in line.pieces]
+        lanes = pack(reaches)
+        for piece, lane in zip(line.pieces, lanes, strict=True):
+            if lane is not None:
+                bar = baseline + FIRST_LANE + lane * LANE
+                self._shapes.setdefault(piece.number, []).extend(self._piece(row, piece, baseline, bar))
+        depth = LANE * max((lane + 1 for lane in lanes if lane is not None), default=0)
+        if hidden := lanes.count(None):
+            depth += LANE
+            note = f"+ {hidden:,} more entities here"
+            self._notes.append(f'<text class="n" x="0" y="{baseline + depth:g}">{note}</text>')
+        return depth, max((right for _, right in reaches), default=0)
+
+    def groups(self) -> Iterator[str]:
+        yield from self._notes
+        for number, shapes in sorted(self._shapes.items()):
+            mark = self._marks[number]
+            name = f"c{self._palette.number(mark.entity.label)}" if mark.standing is Standing.PLAIN else mark.standing
+            title = f"<title>{escaped(mark.description)}</title>"
+            yield f'<g class="e {name}" tabindex="0">{title}\n' + "\n".join(shapes) + "\n</g>"
+
+    def _reach(self, row: Row, piece: Piece) -> Reach:
+        left, right = _reach(row, piece)
+        if piece.fragments:
+            right = max(right, _caption_left(row, piece) + _width(self._caption(piece)) + CAPTION_GAP)
+        return left, right
+
+    def _piece(self, row: Row, piece: Piece, baseline: float, bar: float) -> Iterator[str]:
+        spans = _spans(row, piece)
+        if thin := _ends(row, piece, bar) + _gaps(_reach(row, piece), spans, bar):
+            yield f'<path class="g" d="{thin}"/>'
+        if not spans:
+            return
+        path = "".join(f"M{left:g} {bar:g}H{right:g}" for left, right in spans)
+        yield f'<path class="b" d="{path}"/>'
+        if self._marks[piece.number].standing is Standing.MISSED:
+            yield f'<path class="i" d="{path}"/>'
+        y = baseline - TEXT_SIZE
+        for left, right in spans:
+            yield f'<rect class="t" x="{left:g}" y="{y:g}" width="{right - left:g}" height="{TEXT_SIZE + 5}" rx="2"/>'
+        caption = self._caption(piece)
+        place = f'x="{_caption_left(row, piece):g}" y="{bar + CAPTION_DROP:g}" textLength="{_width(caption):g}"'
+        yield f'<text class="l" {place}>{escaped(caption)}</text>'
+
+    def _caption(self, piece: Piece) -> str:
+        caption = self._marks[piece.number].caption
+        return f"…{caption}" if piece.from_before else caption
+
+
+def _ends(row: Row, piece: Piece, bar: float) -> str:
+    """A tick at each end of the entity; where it goes on in another line, the end stays open."""
+    left, right = _reach(row, piece)
+    open_left, open_right = piece.from_before, piece.goes_on
+    if row.right_to_left:
+        open_left, open_right = open_right, open_left
+    start = "" if open_left else f"M{left + HALF:g} {bar - TICK:g}v{TICK}"
+    return start + ("" if open_right else f"M{right - HALF:g} {bar - TICK:g}v{TICK}")
+
+
+def _gaps(reach: Reach, spans: list[Reach], bar: float) -> str:
+    path, position = "", reach[0]
+    for left, right in [*spans, (reach[1], reach[1])]:
+        if position < left:
+            path += f"M{position:g} {bar:g}H{left:g}"
+        position = right
+    return path
+
+
+def _spans(row: Row, piece: Piece) -> list[Reach]:
+    """Where its fragments are."""
+    spans = sorted(span for fragment in piece.fragments for span in row.spans(*fragment))
+    return [(left * COLUMN, right * COLUMN) for left, right in spans]
+
+
+def _reach(row: Row, piece: Piece) -> Reach:
+    spans = row.spans(piece.start, piece.end)
+    return spans[0][0] * COLUMN, spans[-1][1] * COLUMN
+
+
+def _caption_left(row: Row, piece: Piece) -> float:
+    return _spans(row, piece)[0][0]
+
+
+def _width(caption: str) -> float:
+    return columns(caption)[-1] * CAPTION_COLUMN

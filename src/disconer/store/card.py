@@ -1,0 +1,158 @@
+"""The model card: what a model is, where it comes from and what it must not be used for, as README.md beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from string import Template
+from typing import Any
+
+from disconer.config import Config
+from disconer.config.yaml_text import format_yaml
+from disconer.core.types import Kind
+from disconer.text.syntax.spec import ParserSpec, parser_spec
+
+Figures = Mapping[str, Mapping[str, Any]]  # by split, as `Evaluation.to_dict` has them
+
+IN_TITLE = 5  # labels at most; more are only listed
+
+_CARD = Template("""\
+---
+library_name: disconer
+pipeline_tag: token-classification
+tags: [named-entity-recognition, discontinuous-entities, overlapped-entities]
+---
+
+# disconer model: $title
+
+Finds entities in raw text, with character offsets and scores: regular, overlapped and discontinuous ones.$export
+
+## How to use
+
+```python
+from disconer import Recognizer
+
+ner = Recognizer.from_pretrained("FOLDER")  # the folder of this file
+for entity in ner("Pain and stiffness in both knees.").entities:
+    print(entity.label, entity.text, entity.fragments, entity.score)
+```
+
+On the command line: `disconer predict notes/ -o predicted/ --model FOLDER`.$parser
+
+## Labels
+
+$label_list
+
+## Data
+
+$data
+
+What may be done with the model also depends on the licence of this data.
+
+## Figures
+
+$figures
+
+## Limits
+
+- **Not a medical device.** It misses entities and invents some. Nothing that it finds may decide on anybody's care
+  without a person who has read the text.
+- Text unlike the training data (another language, field or style) is understood worse than the figures say.
+- Entities lie within one sentence.$width
+- A score is the probability, as the model sees it, that label and fragments are all right. How far it can be
+  trusted shows `disconer evaluate` on annotated text.
+
+## How it was made
+
+disconer $version on the encoder `$encoder`, with these settings:
+
+```yaml
+$settings```
+""")
+
+
+def model_card(
+    *, labels: Sequence[str], config: Config, version: str, figures: Figures, export: str | None = None
+) -> str:
+    """The text of README.md.
+
+    figures: the evaluation of each split that was measured; may be empty.
+    export: what is to be said of a model that was exported.
+    """
+    width = config.head.max_width
+    return _CARD.substitute(
+        title=", ".join(labels) if len(labels) <= IN_TITLE else f"{len(labels)} labels",
+        export="" if export is None else f"\n\n{export}",
+        label_list="\n".join(f"- `{label}`" for label in labels),
+        data="\n".join(_data_lines(config)),
+        figures="\n".join(_figure_lines(figures)),
+        width="" if width is None else f" No fragment of them is wider than {width} words.",
+        version=version,
+        encoder=public_name(config.encoder.name),
+        parser=_parser_line(config),
+        settings=card_settings(config),
+    )
+
+
+def card_settings(config: Config) -> str:
+    """The settings as YAML, without the data and without anything about somebody's machine."""
+    settings = {name: section for name, section in config.to_dict().items() if name != "data"}
+    return format_yaml(
+        settings
+        | {"encoder": settings["encoder"] | {"name": public_name(config.encoder.name)}}
+        | {"syntax": settings["syntax"] | {"parser": _public_parser(config)}}
+    )
+
+
+def _data_lines(config: Config) -> Iterator[str]:
+    uses = (("train", "learnt from"), ("dev", "chose the best epoch"), ("test", "measured at the end"))
+    for split, use in uses:
+        if path := getattr(config.data, split):
+            yield f"- {split}: `{public_name(path)}` ({use})"
+
+
+def public_name(path: str) -> str:
+    """The end of a path, or the name on the Hub: enough to know it by, and nothing about somebody's machine."""
+    return "/".join(part for part in PurePath(path).parts[-2:] if part not in ("/", "\\"))
+
+
+def comparison_in_words(checked: Mapping[str, Any]) -> str:
+    """How an exported model compares with the one that it was made of, as `Comparison.to_dict` has it."""
+    before, after = (100 * checked[when]["f1"] for when in ("before", "after"))
+    return (
+        f"On `{checked['source']}` ({checked['documents']} documents) F1 is {after:.2f} as it is stored here, and was "
+        f"{before:.2f} before."
+    )
+
+
+def _parser_line(config: Config) -> str:
+    """What the model needs beside itself, if it looks at syntax."""
+    if not config.syntax.needed:
+        return ""
+    return f"\n\nIt looks at dependency trees: the parser `{_public_parser(config)}` has to be there where it is used."
+
+
+def _public_parser(config: Config) -> str:
+    kind, argument = parser_spec(config.syntax.parser)
+    return str(ParserSpec(kind, argument if kind == "corenlp" else public_name(argument)))
+
+
+def _figure_lines(figures: Figures) -> Iterator[str]:
+    if not figures:
+        yield "None were recorded. `disconer evaluate GOLD --model FOLDER` makes them."
+        return
+    yield "An entity is right if its label and all its fragments are."
+    yield ""
+    yield "| split | entities | gold | precision | recall | F1 |"
+    yield "|---|---|---:|---:|---:|---:|"
+    for split, measured in figures.items():
+        yield _figure_row(split, "all", measured["overall"])
+        for kind in Kind:
+            counts = measured["kinds"][kind.value]
+            if counts["gold"] or counts["predicted"]:
+                yield _figure_row("", kind.value, counts)
+
+
+def _figure_row(split: str, which: str, counts: Mapping[str, float]) -> str:
+    ratios = (f"{100 * counts[name]:.2f}" for name in ("precision", "recall", "f1"))
+    return f"| {split} | {which} | {counts['gold']:,} | {' | '.join(ratios)} |"

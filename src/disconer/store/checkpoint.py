@@ -1,0 +1,111 @@
+"""Models on disk: config.json, model.safetensors, tokenizer files, a model card. No pickle; loading runs no code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from disconer.config import config_from_dict
+from disconer.core.errors import DisconerError, Where, excerpt
+from disconer.core.folders import CONFIG, WEIGHTS
+from disconer.core.version import __version__
+from disconer.evaluate.comparison import Comparison
+from disconer.nn.build import build_network
+from disconer.nn.encoders.encoding import build_encoding
+from disconer.nn.encoders.transformer.bundled import base_of, check_base
+from disconer.nn.scores import ScoreScale
+from disconer.nn.weights import full_weights, save_weights
+from disconer.store.card import Figures
+from disconer.store.description import FORMAT_VERSION, read_description, read_scale, write_description
+from disconer.store.exported import COMPACT, CompactDescription
+from disconer.store.model import Model
+from disconer.store.onnx_files import RUNTIME
+
+
+def save_model(model: Model, folder: Path) -> None:
+    """Write a model folder. The weights come last and each file appears at once: what loads is always whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_description(folder, describe(model))
+    model.reader.save(folder)
+    save_weights(model.network, folder / WEIGHTS)
+
+
+def describe(model: Model) -> dict[str, Any]:
+    """What config.json says of every model."""
+    return {
+        "disconer": __version__,
+        "format": FORMAT_VERSION,
+        "labels": list(model.labels),
+        "figures": dict(model.figures),
+        "scores": asdict(model.scale),
+        "config": model.config.to_dict(),
+        "encoder": model.network.words.encoder.description(),
+    }
+
+
+def record_figures(folder: Path, figures: Figures) -> None:
+    """Add what was measured of a saved model to its description and card, by split, as `Evaluation.to_dict` has it."""
+    description = read_description(folder)
+    chosen = {
+        split: {name: measured[name] for name in ("documents", "overall", "kinds")}
+        for split, measured in figures.items()
+    }
+    write_description(folder, description | {"figures": description["figures"] | chosen})
+
+
+def record_scale(folder: Path, scale: ScoreScale) -> None:
+    """Add the scale of its scores to a saved model's description."""
+    write_description(folder, read_description(folder) | {"scores": asdict(scale)})
+
+
+def record_comparison(folder: Path, comparison: Comparison) -> None:
+    """Add how an exported model compares with the one that it was made of to its description and card."""
+    description = read_description(folder)
+    export = RUNTIME if RUNTIME in description else COMPACT
+    checked = description.get(export, {}) | {"checked": comparison.to_dict()}
+    write_description(folder, description | {export: checked})
+
+
+def load_model(folder: Path) -> Model:
+    """Read a model folder."""
+    description = read_description(folder)
+    labels = tuple(description["labels"])
+    config = config_from_dict(description["config"], str(folder / CONFIG))
+    encoding = build_encoding(config.encoder, description["encoder"], folder)
+    network = build_network(config, labels, encoding.encoder)
+    _load_weights(network, folder / WEIGHTS, _base(network, description, folder))
+    network.eval()
+    scale = read_scale(description, folder)
+    return Model(network, encoding.reader, config, labels, description["figures"], scale)
+
+
+def _base(network: nn.Module, description: Mapping[str, Any], folder: Path) -> Mapping[str, Tensor]:
+    """The weights of the encoder from which a compact model says how it differs; none if it does not."""
+    compact = CompactDescription(**description.get(COMPACT, {}))
+    if compact.base is None or compact.base_digest is None:
+        return {}
+    check_base(compact.base, compact.base_digest, folder)
+    return base_of(network, compact.base)
+
+
+def _load_weights(network: nn.Module, path: Path, base: Mapping[str, Tensor]) -> None:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        network.load_state_dict(full_weights(load_file(path), network.state_dict(), base))
+    except FileNotFoundError as error:
+        raise DisconerError(
+            "The weights of this model are missing", where=Where(str(path)), fix="Copy the model again, whole."
+        ) from error
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise DisconerError(
+            "The weights of this model are damaged or belong to another one",
+            where=Where(str(path)),
+            got=excerpt(" ".join(str(error).split()), 160),
+            fix="Copy the model again, whole.",
+        ) from error

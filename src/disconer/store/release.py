@@ -1,0 +1,106 @@
+"""What a released model says of itself: what only people know, and what was measured. No torch here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from disconer.core.errors import DisconerError, Where
+from disconer.store.card import public_name
+from disconer.store.description import read_description, write_description
+from disconer.store.known_models import RELEASE
+from disconer.store.release_figures import Evaluated, split_figures
+
+SPLITS = ("dev", "test")
+DATA = ("train", *SPLITS)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What people write of a model, each a piece of Markdown; `recipes/NAME/about.yaml` holds it.
+
+    title: what its texts are. finds: what it finds in them. example: a sentence of that kind.
+    labels: what each of them means.
+    corpus, licence: of its data, a few words each. data, citation: more about it, and how to cite it.
+    use: what it is meant for. limits: what it is not good at.
+    commands: those that make it.
+    """
+
+    name: str
+    title: str
+    finds: str
+    example: str
+    labels: Mapping[str, str]
+    corpus: str
+    licence: str
+    data: str
+    citation: str
+    use: str
+    limits: Sequence[str]
+    commands: str
+
+
+def read_about(path: Path) -> About:
+    """What about.yaml says, with nothing missing and nothing unknown."""
+    written = yaml.safe_load(path.read_text("utf-8"))
+    expected = {field.name for field in fields(About)}
+    given = set(written) if isinstance(written, dict) else set()
+    if given != expected:
+        raise DisconerError(
+            "This does not say of a model what has to be said",
+            where=Where(str(path)),
+            got=f"missing or unknown: {', '.join(sorted(map(str, expected ^ given)))}",
+            expected=", ".join(sorted(expected)),
+        )
+    return About(**written)
+
+
+def record_release(
+    folder: Path, about: About, runs: Sequence[Path], own: Mapping[str, Evaluated], *, speed: str
+) -> None:
+    """Add to a model's description and card what is to be said of it as a released one.
+
+    runs: what `disconer train` wrote, once for each seed; their dev.json and test.json are compared.
+    own: by split, what was measured of the model as it is in `folder`.
+    speed: a sentence or two on how fast it is.
+    """
+    description = read_description(folder)
+    if differing := about.labels.keys() ^ set(description["labels"]):
+        raise DisconerError(
+            "The labels of the model and those that are explained differ",
+            where=Where(str(folder)),
+            got=", ".join(sorted(differing)),
+            fix="Explain in about.yaml all labels of the model, and no others.",
+        )
+    measured = {split: [_read(run, split) for run in runs] for split in SPLITS}
+    if not all(one["calibration"] for split in SPLITS for one in [*measured[split], own[split]]):
+        raise DisconerError("A model that finds nothing is not to be released", where=Where(str(folder)))
+    release = asdict(about) | {
+        "seeds": [_seed(run) for run in runs],
+        "speed": speed,
+        "figures": {split: split_figures(measured[split], own[split]) for split in SPLITS},
+    }
+    kept = {split: {name: own[split][name] for name in ("documents", "overall", "kinds")} for split in SPLITS}
+    config = _without_places(description["config"])
+    write_description(folder, description | {"figures": kept, "config": config, RELEASE: release})
+
+
+def _without_places(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration, saying nothing about where on a machine things lay."""
+    data = {name: public_name(value) if value and name in DATA else value for name, value in config["data"].items()}
+    encoder = config["encoder"] | {"name": public_name(config["encoder"]["name"])}
+    return {**config, "data": data, "encoder": encoder}
+
+
+def _read(run: Path, split: str) -> Evaluated:
+    return dict(json.loads((run / f"{split}.json").read_bytes()))
+
+
+def _seed(run: Path) -> int:
+    written = yaml.safe_load((run / "config.yaml").read_text("utf-8"))
+    return int(written["training"]["seed"])

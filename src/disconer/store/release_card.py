@@ -1,0 +1,182 @@
+"""The card of a released model, README.md beside it: all that somebody has to know before using it. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from string import Template
+from typing import Any
+
+from disconer.config import Config
+from disconer.core.types import Kind
+from disconer.evaluate.seeds import Spread
+from disconer.store.card import card_settings, public_name
+
+Release = Mapping[str, Any]  # as `release.record_release` leaves it
+
+_CARD = Template("""\
+---
+library_name: disconer
+pipeline_tag: token-classification
+language: en
+license: mit
+tags: [named-entity-recognition, discontinuous-entities, overlapped-entities]
+---
+
+# $name: $title
+
+$finds
+
+Regular, overlapped and discontinuous entities, with character offsets and scores. $export
+
+**Not a medical device.** Nothing that it finds may decide on anybody's care without a person who has read the text.
+
+## How to use
+
+It comes with disconer, and needs no internet:
+
+```
+disconer predict --model $name --text "$example"
+```
+
+```python
+from disconer import Recognizer
+
+ner = Recognizer.from_pretrained("$name")
+document = ner("$example")
+for entity in document.entities:
+    print(entity.label, entity.text, entity.fragments, entity.score)
+```
+
+## What it is for
+
+$use
+
+## Labels
+
+| label | |
+|---|---|
+$labels
+
+## Figures
+
+An entity is right if its label and all its fragments are, to the character. F1, precision and recall are means and
+sample standard deviations over $n_seeds seeds ($seeds), in per cent; the last column is this very model, which is that
+of seed $seed. Settings, epoch and seed were chosen on dev alone.
+
+$figures
+
+## Scores
+
+A score is the chance that label and fragments are all right. On dev, where the scores were scaled, the expected
+calibration error is $dev_error; on test, which is new to it, $test_error. Of this model's predictions on test:
+
+| score | mean score | share right | predictions |
+|---|---:|---:|---:|
+$calibration
+
+## Limits
+
+$limits
+
+## Data
+
+$data
+
+The model is under disconer's licence, MIT. Its data is under $licence: whoever passes the model on names its source.
+What its encoder has read, and under which licences, is on the card of `$encoder`.
+
+```bibtex
+$citation
+```
+
+## How it was made
+
+disconer $version on the encoder `$encoder`:
+
+```
+$commands
+```
+
+with these settings:
+
+```yaml
+$settings```
+
+## Size and speed
+
+$size_and_speed
+""")
+
+
+def release_card(release: Release, *, config: Config, version: str, export: str | None, size: int | None) -> str:
+    """The text of README.md.
+
+    export: what is to be said of how it is stored. size: of its weights, in bytes, if they are there yet.
+    """
+    figures = release["figures"]
+    return _CARD.substitute(
+        {name: release[name].strip() for name in ("name", "title", "finds", "example", "use", "data", "citation")},
+        licence=release["licence"],
+        commands=release["commands"].strip(),
+        export=export or "",
+        labels="\n".join(f"| `{label}` | {meaning} |" for label, meaning in release["labels"].items()),
+        n_seeds=len(release["seeds"]),
+        seeds=", ".join(map(str, release["seeds"])),
+        seed=config.training.seed,
+        figures="\n\n".join("\n".join(_figure_lines(split, found["rows"])) for split, found in figures.items()),
+        dev_error=_spread(figures["dev"]["calibration"]["error"]),
+        test_error=_spread(figures["test"]["calibration"]["error"]),
+        calibration="\n".join(_calibration_lines(figures["test"]["calibration"]["bins"])),
+        limits="\n".join(f"- {limit}" for limit in _limits(release, config)),
+        version=version,
+        encoder=public_name(config.encoder.name),
+        settings=card_settings(config),
+        size_and_speed=" ".join(_size_and_speed(size, release["speed"])),
+    )
+
+
+def _limits(release: Release, config: Config) -> Iterator[str]:
+    """What its makers say, and what its figures and settings do."""
+    yield from release["limits"]
+    rows = release["figures"]["test"]["rows"]
+    [share] = [row["recall"][0] for row in rows if (row["of"], row["name"]) == ("kinds", Kind.DISCONTINUOUS.value)]
+    yield f"Of the discontinuous entities of test, {100 * share:.0f} % are found (mean over seeds)."
+    yield "Text unlike the training data (another language, field or style) is understood worse than the figures say."
+    width = config.head.max_width
+    yield "Entities lie within one sentence." + (
+        "" if width is None else f" No fragment of them is wider than {width} words."
+    )
+    if config.encoder.context:
+        yield (
+            "Neighbouring sentences are read together: by itself or in another text, the same sentence may have other "
+            "entities."
+        )
+
+
+def _size_and_speed(size: int | None, speed: str) -> Iterator[str]:
+    if size is not None:
+        yield f"{size / 1e6:.1f} MB of weights."
+    if speed:
+        yield speed
+
+
+def _figure_lines(split: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield f"| {split} | gold | precision | recall | F1 | this model |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    for row in rows:
+        name = f"`{row['name']}`" if row["of"] == "labels" else row["name"].replace("overall", "**all**")
+        ratios = " | ".join(_spread(row[ratio]) for ratio in ("precision", "recall", "f1"))
+        yield f"| {name} | {row['gold']:,} | {ratios} | {100 * row['own_f1']:.1f} |"
+
+
+def _calibration_lines(bins: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for bin in bins:
+        if bin["count"]:
+            ratios = f"{100 * bin['mean_score']:.1f} | {100 * bin['share_right']:.1f}"
+            yield f"| {bin['low']:.1f} to {bin['high']:.1f} | {ratios} | {bin['count']:,} |"
+
+
+def _spread(figures: Sequence[float | None]) -> str:
+    mean, deviation = figures
+    assert mean is not None
+    return str(Spread(mean, deviation, 0))

@@ -1,0 +1,68 @@
+"""Between characters and tokens: entities as token ranges of a sentence, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from disconer.core.types import Document, Entity, Fragment, Sentence
+
+Range = tuple[int, int]  # token positions [first, last + 1) within a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEntity:
+    """An entity seen from its sentence: ranges of tokens, sorted, none adjacent to the next."""
+
+    label: str
+    ranges: tuple[Range, ...]
+    entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Unaligned:
+    """An entity that tokens of one sentence cannot express, and why."""
+
+    entity: Entity
+    reason: str
+
+
+CROSSES = "crosses a sentence boundary"
+INSIDE = "starts or ends inside a token"
+
+
+def align(document: Document) -> tuple[list[list[TokenEntity]], list[Unaligned]]:
+    """The entities of each sentence as token ranges, and those that have none. The document must have sentences."""
+    if document.sentences is None:
+        raise ValueError(f"document {document.id!r} has no sentences yet; segment it first")
+    starts: dict[int, Range] = {}  # character -> (sentence, token)
+    ends: dict[int, Range] = {}
+    for number, sentence in enumerate(document.sentences):
+        for position, (start, end) in enumerate(sentence.tokens):
+            starts[start] = ends[end] = (number, position)
+    aligned: list[list[TokenEntity]] = [[] for _ in document.sentences]
+    unaligned = []
+    for entity in document.entities:
+        found = [(starts.get(start), ends.get(end)) for start, end in entity.fragments]
+        places = [(first, last) for first, last in found if first is not None and last is not None]
+        if len(places) < len(found):
+            unaligned.append(Unaligned(entity, INSIDE))
+        elif len({place[0] for pair in places for place in pair}) > 1:
+            unaligned.append(Unaligned(entity, CROSSES))
+        else:
+            number = places[0][0][0]
+            ranges = tuple((first[1], last[1] + 1) for first, last in places)
+            aligned[number].append(TokenEntity(entity.label, ranges, entity))
+    return aligned, unaligned
+
+
+def to_fragments(ranges: tuple[Range, ...], sentence: Sentence) -> tuple[Fragment, ...]:
+    """The characters that token ranges of a sentence cover."""
+    return tuple(Fragment(sentence.tokens[first].start, sentence.tokens[end - 1].end) for first, end in ranges)
+
+
+def join_tokens(words: list[str], start: int = 0) -> Iterator[Fragment]:
+    """Where words stand when they are joined by single spaces, the first at `start`."""
+    for word in words:
+        yield Fragment(start, start + len(word))
+        start += len(word) + 1

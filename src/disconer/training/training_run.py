@@ -1,0 +1,125 @@
+"""A training run, from configuration to model."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+
+from disconer.config import Config
+from disconer.core.errors import DisconerError, Where
+from disconer.core.files import replace_file
+from disconer.evaluate import Evaluation
+from disconer.nn.build import build_network
+from disconer.nn.encoders.encoding import load_encoding
+from disconer.nn.examples import Windower
+from disconer.nn.scores import UNSCALED
+from disconer.predict.recognizer import Recognizer
+from disconer.runs.accelerator import LONG_PATIENCE, PATIENCE, build_accelerator
+from disconer.runs.agreement import check_agreement, check_shared
+from disconer.store.checkpoint import load_model, record_figures, record_scale
+from disconer.store.model import Model
+from disconer.text.syntax.spec import NONE
+from disconer.training.data import TrainingData, read_data
+from disconer.training.display import Display
+from disconer.training.examples import Example, examples_fingerprint, make_examples
+from disconer.training.learnable import Learnable
+from disconer.training.loop import Loop
+from disconer.training.measure import measure, scale_on
+from disconer.training.record import check_record, facts_of_all, run_facts, write_record
+from disconer.training.state import RunFolder
+from disconer.training.syntax import with_heads
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingResult:
+    """The best model's folder and figures."""
+
+    folder: Path
+    best_epoch: int
+    dev: Evaluation
+    test: Evaluation | None
+
+
+def train(config: Config, out: Path, *, resume: bool = False, display: Display | None = None) -> TrainingResult:
+    """Train a model and leave its best and last state in `out`.
+
+    resume: continue the run that is in `out`, if one is, to the result that it would have had unbroken.
+    """
+    patience = LONG_PATIENCE if config.syntax.needed else PATIENCE
+    accelerator = build_accelerator(config.training.precision, patience=patience)
+    folder = RunFolder(out)
+    resume = folder.open(resume=resume)
+    facts = run_facts(config, accelerator.num_processes)
+    _check_processes(accelerator, folder, config, facts)  # before anything is written: all have found the same
+    display = display or Display(quiet=not accelerator.is_main_process)
+    data = read_data(config.data)
+    display.data(data)
+    with accelerator.main_process_first():  # what it parses, the others find in the cache
+        data = with_heads(data, config.syntax, display)
+    if resume:
+        check_record(folder, config, facts)
+    torch.manual_seed(config.training.seed)
+    encoding = load_encoding(config.encoder, data.words)
+    display.notes(encoding.notes)
+    model = Model(build_network(config, data.labels, encoding.encoder), encoding.reader, config, data.labels)
+    examples = _examples(model, data, display)
+    check_agreement(accelerator, {"the sentences, as the encoder reads them": examples_fingerprint(examples)})
+    if accelerator.is_main_process and not resume:
+        write_record(folder, config, facts)
+    progress = Loop(model, examples, data.dev, folder, accelerator, display).run(resume=resume)
+    assert progress.best is not None  # there is at least one epoch
+    return _finish(folder, data, progress.best["epoch"], accelerator, display)
+
+
+def _check_processes(accelerator: Accelerator, folder: RunFolder, config: Config, facts: dict[str, Any]) -> None:
+    """Processes that differ would wait for one another for ever, or train a model of a mixture."""
+    own = {
+        "device": accelerator.device.type,
+        "number format": accelerator.mixed_precision,
+        "the state to resume": folder.state_hash,
+    }
+    check_agreement(accelerator, facts_of_all(config, facts) | own)
+    check_shared(accelerator, folder.path)
+
+
+def _examples(model: Model, data: TrainingData, display: Display) -> list[Example]:
+    """The windows to learn from; what they leave out is said, and that they leave out everything is an error."""
+    windower = Windower(model.config, model.reader, model.max_pieces)
+    account = Learnable(model.config.head.max_width)
+    examples = make_examples(data.train, windower, account)
+    display.account(account)
+    if not account.learnt:
+        raise DisconerError(
+            f"Not one of {account.entities:,} training entities can be learnt",
+            where=Where(model.config.data.train),
+            got="; ".join(account.lines()),
+            fix="`disconer check` shows them. Another data.tokenizer, data.splitter or head.max_width may fit them.",
+        )
+    return examples
+
+
+def _finish(
+    folder: RunFolder, data: TrainingData, best_epoch: int, accelerator: Accelerator, display: Display
+) -> TrainingResult:
+    """Scale the scores of the best model on dev, and measure it as people will load it."""
+    accelerator.wait_for_everyone()
+    model = replace(load_model(folder.best), scale=UNSCALED)  # a resumed run may have been here before
+    display.finishing(best_epoch)
+    scale = scale_on(Recognizer(model, device=accelerator.device, parser=NONE), data.dev, accelerator)
+    best = Recognizer(replace(model, scale=scale), device=accelerator.device, parser=NONE)
+    dev = measure(best, data.dev, accelerator)
+    test = None if data.test is None else measure(best, data.test, accelerator)
+    if accelerator.is_main_process:
+        figures = {name: found.to_dict() for name, found in (("dev", dev), ("test", test)) if found is not None}
+        for name, measured in figures.items():
+            replace_file(folder.path / f"{name}.json", json.dumps(measured, indent=2).encode())
+        record_scale(folder.best, scale)
+        record_figures(folder.best, figures)
+    result = TrainingResult(folder.best, best_epoch, dev, test)
+    display.result(result)
+    return result

@@ -1,0 +1,49 @@
+"""What is said when there is no Ray to join, or none can be started; one that is there, others try."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+pytest.importorskip("ray", reason="needs Ray: pip install 'disconer[ray]'")
+
+import ray
+
+from disconer import DisconerError
+from disconer.predict.ray.cluster import first_line, join, resolve, start
+from disconer.predict.ray.option import HERE
+
+
+def test_an_address_for_all_programs_stands_in_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    assert resolve(HERE) == HERE
+    monkeypatch.setenv("RAY_ADDRESS", "head:6379")
+    assert resolve(HERE) == "head:6379"
+    assert resolve("other:6379") == "other:6379"
+
+
+def test_nobody_listens_at_an_address() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed_soon:
+        port = closed_soon.getsockname()[1]
+    with pytest.raises(DisconerError, match=rf"no Ray to join at 127.0.0.1:{port}. Got ConnectionRefusedError"):
+        join(f"127.0.0.1:{port}")
+
+
+def test_a_slow_start_is_tried_again_and_a_failed_one_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = iter([Exception("timed out during startup"), None, Exception("no"), Exception("raylet\ndied")])
+
+    def init(*_: object, **__: object) -> None:
+        if (error := next(results)) is not None:
+            raise error
+
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    start(n_cpus=2)
+    with pytest.raises(DisconerError, match=r"Ray does not start on this machine. Got Exception: raylet. Try again"):
+        start(n_cpus=2)
+
+
+def test_an_error_without_words_is_told_by_its_name() -> None:
+    assert first_line(RuntimeError("\n \nfirst\nsecond")) == "RuntimeError: first"
+    assert first_line(RuntimeError()) == "RuntimeError: no reason given"

@@ -1,0 +1,235 @@
+"""From inputs to parts, with everything but Ray itself."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray", reason="needs Ray: pip install 'disconer[ray]'")
+
+from fsspec.implementations.memory import MemoryFileSystem
+from typer.testing import CliRunner
+
+from disconer import BadInput, DisconerError, Document, read, write
+from disconer.cli import app
+from disconer.core.errors import DisconerWarning
+from disconer.core.ledger import Ledger
+from disconer.predict.ray import connect, stream
+from disconer.predict.ray.block import Block
+from disconer.predict.ray.work import Outcome
+from disconer.store.checkpoint import save_model
+from nn.toy import letter_model
+from predict.ray.here import Attempts, blocks_here, predicted, without_ray
+from predict.stand_in import small_blocks
+
+N = 30  # documents, in blocks of four
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that finds the words p and k, and p … k."""
+    folder = tmp_path_factory.mktemp("model")
+    save_model(letter_model(), folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def all_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    small_blocks(monkeypatch)
+    without_ray(monkeypatch)
+
+
+def some_documents() -> list[Document]:
+    return [Document(f"d{number:02}", f"p {'in my ' * (number % 5)}k") for number in range(N)]
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    write(some_documents(), tmp_path / "in.jsonl")
+    return tmp_path / "in.jsonl"
+
+
+def plain(source: Path, out: Path, model: Path) -> list[Document]:
+    CliRunner().invoke(app, ["predict", str(source), "-o", str(out), "--model", str(model)], catch_exceptions=False)
+    return list(read(out))
+
+
+@pytest.mark.parametrize("to", ["jsonl", "parquet"])
+def test_parts_hold_what_a_plain_run_finds(notes: Path, model: Path, tmp_path: Path, to: str) -> None:
+    out = tmp_path / "out"
+    assert predicted(notes, out, model, to=to) == Outcome(written=N, parts=4)
+    assert sorted(path.name for path in out.iterdir() if path.name != ".disconer") == [
+        f"part-00000{number}.{to}" for number in range(4)
+    ]
+    assert list(read(out)) == plain(notes, tmp_path / "plain.jsonl", model)
+    assert json.loads((out / ".disconer" / "complete.json").read_text())["documents"] == N
+
+
+@pytest.mark.parametrize("kind", ["texts", "brat", "parquet", "jsonl.gz", "xml"])
+def test_inputs_of_every_kind(model: Path, tmp_path: Path, kind: str) -> None:
+    source = tmp_path / ("in" if kind in ("texts", "brat") else f"in.{kind}")
+    if kind == "texts":
+        source.mkdir()
+        for document in some_documents():
+            (source / f"{document.id}.txt").write_text(document.text)
+    else:
+        write(some_documents(), source)
+    predicted(source, tmp_path / "out", model)
+    assert list(read(tmp_path / "out")) == plain(source, tmp_path / "plain.jsonl", model)
+
+
+def test_urls_on_both_sides(notes: Path, model: Path, tmp_path: Path) -> None:
+    predicted(f"file://{notes}", "memory://test_run/out", model)
+    names = [path for path in MemoryFileSystem().find("/test_run/out") if "/." not in path]
+    found = b"".join(MemoryFileSystem().cat_file(name) for name in sorted(names))
+    (tmp_path / "found.jsonl").write_bytes(found)
+    assert list(read(tmp_path / "found.jsonl")) == plain(notes, tmp_path / "plain.jsonl", model)
+    assert predicted(f"file://{notes}", "memory://test_run/out", model).parts_before == 4
+
+
+def test_finished_parts_are_passed_over(notes: Path, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    predicted(notes, out, model)
+    whole = {path.name: path.read_bytes() for path in out.glob("part-*")}
+    (out / ".disconer" / "part-000002.json").unlink()  # as if it had been broken off there
+    (out / "part-000002.jsonl").write_text("half of i")
+    (out / ".disconer" / "part-000002.jsonl.unfinished").write_text("half of i")
+    finished = os.stat(out / "part-000001.jsonl").st_mtime_ns
+    assert predicted(notes, out, model) == Outcome(written=8, parts=1, written_before=N - 8, parts_before=3)
+    assert {path.name: path.read_bytes() for path in out.glob("part-*")} == whole
+    assert os.stat(out / "part-000001.jsonl").st_mtime_ns == finished
+    assert not list((out / ".disconer").glob("*.unfinished"))
+    assert predicted(notes, out, model, force=True) == Outcome(written=N, parts=4)
+
+
+def test_nothing_is_started_when_nothing_is_left(
+    notes: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predicted(notes, tmp_path / "out", model)
+    monkeypatch.setattr(connect, "joined", lambda *_: pytest.fail("Ray was started"))
+    assert predicted(notes, tmp_path / "out", model) == Outcome(written_before=N, parts_before=4)
+    assert (tmp_path / "out" / ".disconer" / "complete.json").exists()
+
+
+def test_another_model_setting_input_or_format_is_refused(notes: Path, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    predicted(notes, out, model)
+    with pytest.raises(DisconerError, match=r"or with other settings. Got another threshold. Choose another folder"):
+        predicted(notes, out, model, threshold=0.5)
+    with pytest.raises(DisconerError, match="another to"):
+        predicted(notes, out, model, to="parquet")
+    with open(notes, "a") as stream:
+        stream.write(json.dumps({"id": "one more", "text": "p"}) + "\n")
+    with pytest.raises(DisconerError, match="another input"):
+        predicted(notes, out, model)
+    assert predicted(notes, out, model, force=True).written == N + 1
+
+
+def test_a_changed_part_and_foreign_files_are_refused(notes: Path, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    predicted(notes, out, model)
+    (out / "part-000001.jsonl").write_text("")
+    with pytest.raises(DisconerError, match=rf"{out}/part-000001.jsonl: This part is not what was written"):
+        predicted(notes, out, model)
+    with pytest.raises(DisconerError, match=r"holds other files, which would be taken for parts. Got in.jsonl"):
+        predicted(notes, tmp_path, model)
+    others = tmp_path / "others"
+    others.mkdir()
+    for name in ("part-000000.parquet", ".keep"):  # files of somebody else, though named as ours
+        (others / name).write_text("theirs")
+        with pytest.raises(DisconerError, match=r"Got part-000000.parquet"):
+            predicted(notes, others, model, force=True)
+    (others / "part-000000.parquet").unlink()
+    predicted(notes, others, model, force=True)
+    assert (others / ".keep").read_text() == "theirs"
+    with pytest.raises(DisconerError, match="A file stands where a folder"):
+        predicted(notes, notes, model)
+
+
+@pytest.mark.parametrize("to", ["jsonl", "parquet"])
+def test_an_id_is_written_once_even_by_two_runs(model: Path, tmp_path: Path, to: str) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    lines = [json.dumps({"id": f"d{number}", "text": "p"}) + "\n" for number in (*range(20), 3)]
+    (source / "a.jsonl").write_text("".join(lines[:10]))
+    (source / "b.jsonl").write_text("".join(lines[10:]))
+    with pytest.raises(BadInput, match="document 'd3': Two documents have the same id"):
+        predicted(source, tmp_path / "out", model, to=to)
+    assert len(list((tmp_path / "out").glob("part-*"))) == 1  # what was finished before that stays
+    for _ in range(2):
+        ledger = Ledger(skip_bad=True)
+        predicted(source, tmp_path / "skipped", model, to=to, ledger=ledger)
+        assert [document.id for document in read(tmp_path / "skipped")] == [f"d{number}" for number in range(20)]
+        last = sorted((tmp_path / "skipped" / ".disconer").glob("part-*"))[-1]
+        last.unlink()
+    assert ledger.faults == {"duplicate-id": 1}
+
+
+def test_bad_input_is_named_or_counted(notes: Path, model: Path, tmp_path: Path) -> None:
+    with open(notes, "a") as stream:
+        stream.write("{broken\n")
+    with pytest.raises(BadInput, match=rf"{notes}, line {N + 1}, offset 1: This line is not JSON"):
+        predicted(notes, tmp_path / "out", model)
+    ledger = Ledger(skip_bad=True)
+    assert predicted(notes, tmp_path / "skipped", model, ledger=ledger).written == N
+    assert ledger.faults == {"bad-syntax": 1}
+    assert [error.where.line for error in ledger.examples if error.where] == [N + 1]
+
+
+def test_what_fails_in_an_actor_is_told(notes: Path, model: Path, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    def fail(self: object, documents: object) -> None:
+        raise RuntimeError("CUDA out of memory")
+
+    monkeypatch.setattr("disconer.predict.predictor.Predictor.annotate", fail)
+    with pytest.raises(DisconerError, match=r"An actor failed. Got RuntimeError: CUDA out of memory.*--actors"):
+        predicted(notes, tmp_path / "out", model)
+    assert not list((tmp_path / "out").glob("**/part-*"))
+    monkeypatch.setattr("disconer.predict.ray.actor.model_identity", lambda folder: "another")
+    with pytest.raises(DisconerError, match="is not the one that this prediction was begun with"):
+        predicted(notes, tmp_path / "out", model)
+
+
+def test_documents_on_which_actors_die_are_named(notes: Path, model: Path, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(stream, "stream_blocks", lambda plan, **_: blocks_here(plan, Attempts(deadly=3)))
+    with pytest.raises(DisconerError, match=r"died 3 times on the same 4 documents. Got 'd12' to 'd15'"):
+        predicted(notes, tmp_path / "out", model)
+    assert len(list((tmp_path / "out").glob("part-*"))) == 1
+
+
+def test_people_hear_that_an_actor_died(notes: Path, model: Path, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(stream, "stream_blocks", lambda plan, **_: blocks_here(plan, Attempts(deadly=3, times=1)))
+    with pytest.warns(DisconerWarning, match="An actor has died, and another one took over its documents"):
+        assert predicted(notes, tmp_path / "out", model).written == N
+
+
+def test_a_lost_block_is_noticed_before_its_part_counts_as_finished(
+    notes: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lossy(plan, **_):  # type: ignore[no-untyped-def]
+        yield from (block for block in blocks_here(plan) if block.number != 4)
+
+    monkeypatch.setattr(stream, "stream_blocks", lossy)
+    with pytest.raises(DisconerError, match=r"Ray has lost a block of the input on the way.*Got block 5 too early"):
+        predicted(notes, tmp_path / "out", model)
+    assert len(list((tmp_path / "out" / ".disconer").glob("part-*.json"))) == 1
+
+    def cut_off(plan, **_):  # type: ignore[no-untyped-def]
+        yield from (block for block in blocks_here(plan) if block.number >= 0)
+
+    monkeypatch.setattr(stream, "stream_blocks", cut_off)
+    with pytest.raises(DisconerError, match="or its end"):
+        predicted(notes, tmp_path / "out", model)
+
+
+def test_blocks_travel_whole() -> None:
+    error = BadInput("bad-syntax", "This line is not JSON", fix="Look.")
+    ledger = Ledger(skip_bad=True)
+    ledger.fault(error)
+    block = Block(7, b"content", ["a", "\ud83d"], ledger, ["careful"], 3, error, ("ValueError: x", "where"))
+    back = Block.from_row(block.to_row())
+    assert (str(back.error), back.ledger.faults) == (str(error), {"bad-syntax": 1})
+    assert replace(back, ledger=ledger, error=error) == block

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+from io import BytesIO
+
+from hypothesis import given, settings
+
+from annotated import annotated, entity
+from disconer.core.types import Document, Entity
+from disconer.evaluate import Evaluation
+from disconer.render.report import Report
+from disconer.render.report.learning import Epoch
+from disconer.render.report.sentences import CHUNK
+from render.parsed_html import Element, parsed
+from strategies import documents
+
+
+def page_of(*pairs: tuple[Document, Document], epochs: list[Epoch] | None = None) -> str:
+    evaluation, report, stream = Evaluation(), Report(), BytesIO()
+    for pair in pairs:
+        evaluation.add(*pair)
+        report.add(*pair)
+    report.write(stream, evaluation, facts={"gold": "dev.jsonl"}, epochs=epochs or [])
+    return stream.getvalue().decode()
+
+
+def articles(page: Element) -> list[Element]:
+    """The wrong sentences, as the script would show them."""
+    chunks = [json.loads(chunk.text) for chunk in page.all("script", "chunk")]
+    return [parsed(article) for chunk in chunks for article in chunk]
+
+
+def facts(page: Element) -> list[object]:
+    (found,) = [json.loads(one.text) for one in page.all("script") if one.attributes.get("id") == "facts"]
+    return list(found)
+
+
+GOLD = annotated("ADR: pain … hands", "ADR: itching")
+PREDICTED = GOLD.replace(entities=(entity("ADR: pain", score=0.5), entity("ADR: itching", score=0.9)))
+
+
+def test_figures_errors_and_wrong_sentences() -> None:
+    page = parsed(page_of((GOLD, PREDICTED)))
+    assert "Wrong sentences: 1" in page.text
+    assert "expected calibration error 30.0" in page.text
+    assert [one.text for one in page.all("ul", "cards")[0].all("b")] == ["50.0", "50.0", "50.0", "0.0"]
+    (article,) = articles(page)
+    assert "missing fragment: ADR “pain … hands” → ADR “pain”" in article.text
+    assert article.all("div", "line")[0].text == "severe pain in knees and hands"
+    captions = [one.attributes["data-l"] for one in article.all() if "data-l" in one.attributes]
+    assert captions == ["+ ADR missing fragment", "− ADR missing fragment"]
+
+
+def test_sentences_can_be_found_by_error_label_and_kind() -> None:
+    gold = annotated("ADR: pain … hands", "Site: left")
+    page = parsed(page_of((gold, annotated("ADR: pain", "Drug: left"))))
+    selects = {one.attributes["id"]: [option.text for option in one.all("option")] for one in page.all("select")}
+    assert selects["label"] == ["any", "ADR", "Drug", "Site"]
+    assert selects["kind"] == ["any", "regular", "overlapped", "discontinuous"]
+    missing_fragment, wrong_type = (selects["error"].index(one) - 1 for one in ("missing fragment", "wrong type"))
+    assert facts(page) == [[[missing_fragment, [0], [0, 2]]], [[wrong_type, [1, 2], [0]]]]
+
+
+def test_cells_of_the_error_tables_lead_to_their_sentences() -> None:
+    page = parsed(page_of((GOLD, PREDICTED)))
+    by_kind, by_label = page.all("table", "heat")
+    cells = [(one.attributes["data-error"], one.attributes["data-kind"]) for one in by_kind.all("button")]
+    assert cells == [("2", "0"), ("2", "2")]
+    assert [one.attributes["data-label"] for one in by_label.all("button")] == ["0"]
+
+
+def test_labels_taken_for_each_other() -> None:
+    page = parsed(page_of((annotated("ADR: pain"), annotated("Symptom: pain"))))
+    assert [one.text for one in page.all("table", "names")[0].all("td")] == ["ADR", "Symptom", "1"]
+
+
+def test_plots_are_there_when_there_is_something_to_plot() -> None:
+    epochs = [Epoch(1, 9.5, 0.1, 0.0), Epoch(2, 4.0, 0.6, 0.2), Epoch(3, 3.0, 0.5, 0.3)]
+    page = parsed(page_of((GOLD, PREDICTED), epochs=epochs))
+    titles = [one.text for one in page.all("figcaption")]
+    assert titles == [
+        "Precision and recall by threshold",
+        "Calibration",
+        "F1 on dev while training",
+        "Loss while training",
+    ]
+    notes = [one.text for one in page.all("title")]
+    assert "all entities, score at least 0.90: precision 100.0, recall 50.0, F1 66.7" in notes
+    assert "best: epoch 2, F1 60.0" in notes
+    unscored = PREDICTED.replace(entities=(entity("ADR: pain"),))
+    assert parsed(page_of((GOLD, unscored))).all("figure") == []
+
+
+def test_nothing_wrong() -> None:
+    page = parsed(page_of((GOLD, GOLD)))
+    assert "Wrong sentences: 0" in page.text
+    assert (articles(page), facts(page), page.all("table", "heat")) == ([], [], [])
+
+
+def test_many_sentences_come_in_chunks() -> None:
+    page = parsed(page_of(*[(GOLD, PREDICTED)] * (CHUNK + 1)))
+    assert [len(json.loads(one.text)) for one in page.all("script", "chunk")] == [CHUNK, 1]
+    assert len(facts(page)) == CHUNK + 1
+
+
+@settings(max_examples=30)
+@given(gold=documents())
+def test_any_text_is_escaped_and_whole(gold: Document) -> None:
+    page = parsed(page_of((gold, gold.replace(entities=()))))
+    assert {one.tag for article in articles(page) for one in article.all()} <= {
+        *("article", "h3", "div", "span", "br", "ul", "li", "b")
+    }
+
+
+def test_markup_in_text_labels_and_ids_stays_text() -> None:
+    evil = "</script><script>alert('&amp;')</script>"
+    gold = Document(f'"{evil}', evil, (Entity(f'"><{evil}', ((0, 8), (10, 12))),))
+    markup = page_of((gold, gold.replace(entities=())))
+    page = parsed(markup)
+    assert len(page.all("script")) == 4  # facts, one chunk, and the two scripts
+    (article,) = articles(page)
+    assert "script" not in {one.tag for one in article.all()}
+    assert article.all("div", "line")[0].text == evil
+    assert not any(word in markup for word in ("http", "src=", "href", "@import", "url("))

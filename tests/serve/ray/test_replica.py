@@ -1,0 +1,59 @@
+"""A replica without Ray."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from disconer.serve.limits import Limits
+from disconer.serve.problems import Problem
+from disconer.serve.ray.replica import Replica, Settings, inspect_models
+from disconer.store.checkpoint import save_model
+from nn.toy import letter_model
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("models") / "letters"
+    save_model(letter_model(), folder)
+    return str(folder)
+
+
+def settings_for(model: str) -> Settings:
+    return Settings(models={"letters": model}, identities={"letters": "1"}, limits=Limits(texts=2), token="secret")
+
+
+def test_it_keeps_to_its_settings(model: str) -> None:
+    replica = Replica(settings_for(model))
+    with TestClient(replica.__serve_build_asgi_app__()) as client:
+        assert client.post("/v1/predict", json={"texts": ["p k"]}).status_code == 401
+        client.headers["authorization"] = "Bearer secret"
+        answer = client.post("/v1/predict", json={"texts": ["p k"]}).json()
+        assert answer["model"] == "letters"
+        assert answer["documents"][0]["entities"]
+        assert client.post("/v1/predict", json={"texts": ["p", "k", "p"]}).status_code == 413
+        replica.check_health()
+    with pytest.raises(Problem, match="ending"):
+        replica.check_health()
+
+
+def test_other_settings_have_another_digest() -> None:
+    settings = Settings(models={"a": "x", "b": "y"}, identities={"a": "1", "b": "2"}, limits=Limits())
+    others = [
+        replace(settings, models={"b": "y", "a": "x"}),  # another is the first
+        replace(settings, identities={"a": "1", "b": "3"}),  # trained again
+        replace(settings, limits=Limits(batch_texts=3)),
+        replace(settings, token="secret"),
+        replace(settings, device="cpu"),
+    ]
+    assert replace(settings, token=None).digest == settings.digest
+    assert len({settings.digest, *(other.digest for other in others)}) == 1 + len(others)
+
+
+def test_models_are_looked_at_before_they_are_served(model: str, tmp_path: Path) -> None:
+    assert list(inspect_models({"letters": model})["identities"]) == ["letters"]
+    missing = inspect_models({"letters": str(tmp_path)})["error"]
+    assert str(tmp_path) in str(missing)

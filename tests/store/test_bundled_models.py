@@ -1,0 +1,78 @@
+"""The models that come with disconer: there by name, small, described, and of use."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from disconer import Kind, Recognizer
+from disconer.core.folders import BUNDLED_MODELS
+from disconer.demo import SENTENCE
+from disconer.render.marks import Mark
+from disconer.store.known_models import RELEASE, description_of, known_models
+from disconer.store.names import DEFAULT, find_model, named_models
+from disconer.store.release import read_about
+
+RECIPES = Path(__file__).parents[2] / "recipes"
+NAMES = sorted(path.parent.name for path in RECIPES.glob("*/about.yaml"))
+MOST_BYTES = 25_000_000  # what people accept to carry around
+SPLITS = {"dev", "test"}
+
+pytestmark = pytest.mark.skipif(
+    not BUNDLED_MODELS.is_dir(), reason="models are not in this checkout: see recipes/README.md"
+)
+each = pytest.mark.parametrize("name", NAMES)
+
+
+def test_the_default_comes_first() -> None:
+    assert next(iter(named_models())) == DEFAULT
+    assert sorted(path.name for path in BUNDLED_MODELS.iterdir()) == NAMES
+
+
+@each
+def test_it_is_small(name: str) -> None:
+    assert sum(path.stat().st_size for path in (BUNDLED_MODELS / name).iterdir()) <= MOST_BYTES
+
+
+@each
+def test_it_is_described(name: str) -> None:
+    (listed,) = (model for model in known_models() if model.name == name)
+    about = read_about(RECIPES / name / "about.yaml")
+    assert (listed.title, listed.data, listed.licence) == (about.title, about.corpus, about.licence)
+    assert set(listed.labels) == about.labels.keys()
+    assert listed.f1.keys() == listed.discontinuous_f1.keys() == SPLITS
+    assert len(description_of(name)[RELEASE]["seeds"]) >= 2
+
+
+@each
+@pytest.mark.parametrize("file", ["README.md", "config.json"])
+def test_nothing_about_the_machine_that_made_it(name: str, file: str) -> None:
+    text = (find_model(name) / file).read_text("utf-8")
+    assert not [place for place in ("/home/", "/root/", "/tmp/", "/mnt/", "/work/") if place in text]
+
+
+@each
+def test_it_finds_something_in_its_own_example(name: str) -> None:
+    example = read_about(RECIPES / name / "about.yaml").example
+    entities = Recognizer.from_pretrained(name, device="cpu")(example).entities
+    assert len(entities) > 1
+    assert all(entity.score is not None for entity in entities)
+
+
+def test_what_the_readme_shows_is_what_it_finds() -> None:
+    readme = (RECIPES.parent / "README.md").read_text("utf-8")
+    shown = re.findall(r"^(\w+)  +(regular|overlapped|discontinuous)  +(.+?)  +([\d–, ]+?)  +[01]\.\d\d$", readme, re.M)
+    found = Recognizer.from_pretrained(DEFAULT, device="cpu")(SENTENCE).entities
+    assert shown == [
+        (one.label, one.kind, Mark(one).quoted, ", ".join(f"{start}–{end}" for start, end in one.fragments))
+        for one in found
+    ]
+
+
+def test_the_default_finds_both_members_of_a_coordination() -> None:
+    found = Recognizer.from_pretrained(DEFAULT, device="cpu")("History of severe renal or hepatic impairment.").entities
+    conditions = {entity.text: entity.kind for entity in found if entity.label == "Condition"}
+    assert conditions["renal impairment"] is Kind.DISCONTINUOUS
+    assert "hepatic impairment" in conditions
