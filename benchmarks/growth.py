@@ -20,11 +20,9 @@ from pathlib import Path
 import torch
 
 from disconer import Document, Recognizer, Sentence, read
-from disconer.bench.environment import environment
-from disconer.bench.memory import peak_memory
+from disconer.bench.environment import environment, peak_memory
 from disconer.bench.timing import Clock, in_turns, make_clock
-from disconer.render.report.picture import picture
-from disconer.render.report.plots import Axis, Dot, Series
+from disconer.render.report.plots import Axis, Dot, Series, picture
 from disconer.text import segment
 
 SEED = 1

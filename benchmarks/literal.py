@@ -27,7 +27,7 @@ from disconer.nn.heads.span.head import SpanHead
 from disconer.nn.heads.span.target_tensors import Relation
 from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Window
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model
 from disconer.text.alignment import Range, to_fragments
 from disconer.text.fragment_graph import assemble
 

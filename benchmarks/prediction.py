@@ -28,8 +28,7 @@ from disconer.config import Config
 from disconer.nn.build import build_network
 from disconer.nn.encoders.encoding import load_encoding
 from disconer.predict.recognizer import Recognizer
-from disconer.store.checkpoint import save_model
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model, save_model
 
 SENTENCE = (
     "History of severe renal or hepatic impairment, or any other uncontrolled condition within 6 months of screening."

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from disconer.bench.measurements import Report, bench
-from disconer.bench.settings import REPEATS, Settings
+from disconer.bench.timing import REPEATS, Settings
 from disconer.formats import read
 from disconer.predict.loading import load
 from disconer.store.names import find_model

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from disconer.evaluate import spread
-from disconer.render.report.picture import picture
-from disconer.render.report.plots import Axis, Dot, Series
+from disconer.render.report.plots import Axis, Dot, Series, picture
 
 MEASURES = {"all": "all entities", "discontinuous": "discontinuous entities alone"}
 STEP = 10  # of the axis of F1

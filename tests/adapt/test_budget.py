@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disconer.adapt.budget import Budget, rate_share
-from disconer.adapt.curve import curve_page
-from disconer.adapt.optimizer import usual_rate
+from disconer.adapt.loop import usual_rate
+from disconer.adapt.saving import curve_page
 
 
 def test_whichever_comes_first() -> None:

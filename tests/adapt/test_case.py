@@ -16,9 +16,8 @@ from adapt.test_masking import masker, random_ids
 from adapt.tiny import quick, tiny_encoder, tiny_tokenizer
 from disconer import DisconerError
 from disconer.adapt import AdaptResult, adapt
-from disconer.adapt.case import add_case
 from disconer.adapt.masking import UNASKED, Masked
-from disconer.adapt.model import MaskedModel, load_pretrained
+from disconer.adapt.model import MaskedModel, add_case, load_pretrained
 from disconer.nn.encoders.transformer.case import Case
 
 N_CASES = len(Case)

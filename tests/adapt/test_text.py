@@ -14,12 +14,10 @@ from hypothesis import strategies as st
 
 from adapt.tiny import WORDS, notes, tiny_tokenizer
 from disconer.adapt import texts as texts_module
-from disconer.adapt.cache import TokenCache, Tokens, build_cache, open_cache
-from disconer.adapt.fit import sizes_to_try
-from disconer.adapt.plan import Plan
-from disconer.adapt.sequences import Sequences
-from disconer.adapt.texts import iter_texts, split_collection
-from disconer.adapt.tokenize import PieceMaker, is_held_out
+from disconer.adapt.batches import Plan
+from disconer.adapt.cache import Sequences, TokenCache, Tokens, build_cache, open_cache
+from disconer.adapt.measure import sizes_to_try
+from disconer.adapt.texts import PieceMaker, is_held_out, iter_texts, split_collection
 from disconer.core.errors import BadInput, DisconerError
 from disconer.core.ledger import Ledger
 from disconer.nn.encoders.transformer.case import Case

@@ -15,8 +15,7 @@ from adapt.tiny import FREE, quick, tiny_encoder, tiny_tokenizer
 from disconer import DisconerError
 from disconer.adapt import adapt
 from disconer.adapt.model import Pretrained, load_pretrained
-from disconer.adapt.vocabulary import add_words
-from disconer.adapt.words import Vocabulary, best_words, count_words, listed_words
+from disconer.adapt.vocabulary import Vocabulary, add_words, best_words, count_words, listed_words
 from disconer.nn.encoders.transformer.pretrained import load_encoder
 from nn.families import byte_level
 
@@ -155,7 +154,7 @@ def test_what_is_saved_loads_with_its_words(encoder: str, texts: Path, tmp_path:
 def test_words_are_counted_in_the_text(
     encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("disconer.adapt.words.RAREST", 30)
+    monkeypatch.setattr("disconer.adapt.vocabulary.RAREST", 30)
     notes = tmp_path / "notes"
     notes.mkdir()
     for number in range(30):

@@ -7,12 +7,11 @@ import pytest
 import torch
 
 from disconer import DisconerError, Document, Entity, Sentence
-from disconer.bench.laps import Laps
+from disconer.bench.laps import Laps, WatchedModel, batches_of
 from disconer.bench.measurements import Report, bench
-from disconer.bench.settings import PARTS, Settings
 from disconer.bench.tables import heading, notes, tables
-from disconer.bench.watched import WatchedModel, batches_of
-from disconer.store.model import Model
+from disconer.bench.timing import PARTS, Settings
+from disconer.store.checkpoint import Model
 from nn.toy import letter_model, lively, toy_model
 
 TEXTS = ["p in my k.\nnothing here", "no k, 2 p and k", "a longer one with a p, a k and another k in it."]

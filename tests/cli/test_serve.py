@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from disconer import DisconerError
 from disconer.cli import app, ray_option, serve
 from disconer.serve.limits import Limits
-from disconer.serve.models import model_names
 from disconer.serve.ray.plan import Plan, Replicas
+from disconer.serve.service import model_names
 
 
 def run(*arguments: str) -> None:

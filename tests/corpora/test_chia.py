@@ -8,8 +8,8 @@ from disconer import DisconerError, Ledger, read
 from disconer.core.types import Corpus, Kind
 from disconer.corpora import recipe_named
 from disconer.corpora.chia import TYPES
+from disconer.corpora.prepare import count
 from disconer.corpora.recipe import SPLITS
-from disconer.corpora.table import count
 
 
 def build(source: Path, ledger: Ledger | None = None) -> Corpus:

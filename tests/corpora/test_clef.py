@@ -12,7 +12,7 @@ import pytest
 from disconer import BadInput, DisconerError, Ledger
 from disconer.core.types import Corpus, Document, Kind
 from disconer.corpora import recipe_named
-from disconer.corpora.clef_sentences import dai
+from disconer.corpora.clef_files import dai
 from disconer.corpora.recipe import SPLITS, split_ids
 
 ROOT = "shareclef-ehealth-2013-natural-language-processing-and-information-retrieval-for-clinical-care-1.0"

@@ -7,8 +7,8 @@ import pytest
 from disconer import DisconerError, Ledger
 from disconer.core.types import Corpus
 from disconer.corpora import recipe_named
+from disconer.corpora.prepare import count
 from disconer.corpora.recipe import SPLITS
-from disconer.corpora.table import count
 
 
 def build(source: Path, ledger: Ledger | None = None) -> Corpus:

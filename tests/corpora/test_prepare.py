@@ -15,9 +15,8 @@ from disconer.cli.prepare import prepare_cli
 from disconer.core.types import Corpus
 from disconer.core.version import __version__
 from disconer.corpora import NAMES, recipe_named
-from disconer.corpora.prepare import RECORD, prepare
+from disconer.corpora.prepare import RECORD, count, prepare, render
 from disconer.corpora.recipe import SPLITS, Option, Recipe
-from disconer.corpora.table import count, render
 from disconer.text import segment
 
 TEXT = "pain in legs and feet\nno fever\n"

@@ -5,7 +5,7 @@ import json
 from disconer import BadInput, Document, Entity, Ledger
 from disconer.core.errors import Where
 from disconer.evaluate.check import EDGE, EXAMPLES_EACH, TWICE, check
-from disconer.nn.heads.span.ceiling import WITHIN, Ceiling
+from disconer.nn.heads.span.oracle import WITHIN, Ceiling
 
 TEXT = "pain in hands and feet"
 PAIN, HANDS, FEET = (0, 4), (8, 13), (18, 22)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from annotated import LETTERS, small_entities
 from disconer.core.types import Entity
-from disconer.evaluate.nearby import Nearby
+from disconer.evaluate.mistakes import Nearby
 
 places = st.integers(0, len(LETTERS))
 

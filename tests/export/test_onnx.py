@@ -11,13 +11,12 @@ import torch
 from disconer import DisconerError, Document, Sentence
 from disconer.export.onnx import export_model
 from disconer.nn.build import build_network
-from disconer.nn.encoders.vectors.characters import CharacterCnn
-from disconer.nn.encoders.vectors.encoder import VectorWords
+from disconer.nn.encoders.vectors.encoder import CharacterCnn, VectorWords
 from disconer.nn.encoders.vectors.reader import N_SPECIAL, WordReader
 from disconer.predict.onnx import runtime
 from disconer.predict.onnx.model import OnnxModel
 from disconer.predict.recognizer import Recognizer
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model
 from nn.toy import lively, toy_config, toy_model
 
 TEXTS = [
@@ -190,7 +189,7 @@ def test_any_number_of_threads_finds_the_same(exported: tuple[Model, Path], monk
 
 
 def test_rounding_keeps_to_half_a_step() -> None:
-    from disconer.export.shrink import _rounded
+    from disconer.export.quantize import _rounded
 
     values = np.random.default_rng(0).normal(size=(30, 40)).astype(np.float32)
     values[3] = 0

@@ -12,8 +12,8 @@ from disconer import BadInput, Document, Entity, Ledger, read, write
 from disconer.formats import sniff
 from disconer.formats.bigbio.decode import MISPLACED
 from disconer.formats.bigbio.encode import SCORES
+from disconer.formats.entities import NAMELESS
 from disconer.formats.extras import SENTENCES
-from disconer.formats.gather import NAMELESS
 from disconer.formats.source import Source
 from round_trips import through
 from strategies import documents, tokenised_documents

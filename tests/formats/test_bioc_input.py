@@ -12,9 +12,9 @@ from bioc_samples import as_xml, bioc, put
 from disconer import BadInput, Document, Ledger, read
 from disconer.formats import sniff
 from disconer.formats.bioc.encode import OTHER_COLLECTIONS
-from disconer.formats.bioc.shape import UNKNOWN_FIELDS
+from disconer.formats.bioc.layout import UNKNOWN_FIELDS
 from disconer.formats.bioc.xml import OTHER_INFONS, REPEATED_INFONS
-from disconer.formats.gather import NAMELESS
+from disconer.formats.entities import NAMELESS
 from disconer.formats.source import Source
 from round_trips import through
 

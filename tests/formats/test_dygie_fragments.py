@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.formats.dygie.fragments import Key, Relation, rebuild, take_apart
-from disconer.formats.dygie.trees import to_heads, to_neighbours
+from disconer.formats.dygie.fragments import Key, Relation, rebuild, take_apart, to_heads, to_neighbours
 
 A, B, C, D = (0, 1), (2, 3), (4, 5), (6, 7)
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from disconer.formats.source import Source
-from disconer.formats.splits import split_sources
+from disconer.formats.source import Source, split_sources
 
 
 @pytest.mark.parametrize(

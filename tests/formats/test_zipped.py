@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from disconer import BadInput
-from disconer.formats.source import Source
-from disconer.formats.zipped import SMALL
+from disconer.formats.source import SMALL, Source
 
 CONTENTS = {"a.txt": b"pain " * 300, "b.txt": b"", "c.txt": "é".encode() * SMALL, "d/e.txt": bytes(range(256))}
 

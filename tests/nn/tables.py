@@ -12,7 +12,7 @@ import torch
 from disconer.config import Config
 from disconer.nn.build import build_network
 from disconer.nn.encoders.encoding import load_encoding
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model
 from nn.toy import toy_config
 
 WORDS = ["the", "pain", "stiffness", "knees", "aspirin", "and", "in", "my", "No", "00", "."]

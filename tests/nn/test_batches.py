@@ -17,7 +17,7 @@ from disconer.nn.examples import Windower
 from disconer.nn.reader import Pieces
 from disconer.nn.tensors import WordBatch, _sent_at_once
 from disconer.nn.windows import Window
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model
 from nn.families import ENCODERS, TOKENIZERS, byte_level, tiny_encoder, unigram
 from nn.toy import SPECIAL, find, letter_model, lively, toy_config, toy_model, toy_tokenizer, word_batch, words_of
 

@@ -15,7 +15,7 @@ from disconer.nn.heads.span.head import SpanHead
 from disconer.nn.heads.span.target_tensors import Relation
 from disconer.nn.layers.gcn import Aggcn
 from disconer.nn.tensors import WordBatch
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model
 from disconer.text.alignment import TokenEntity, align
 from nn import reference
 from nn.toy import toy_model, word_batch

@@ -17,13 +17,12 @@ from disconer.nn.encoders.transformer.case import BY_CASE, SETTING, Case
 from disconer.nn.encoders.transformer.encoder import TransformerWords
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.encoders.transformer.subwords import PieceTokenizer
-from disconer.nn.found import Found
 from disconer.nn.heads.span.target_tensors import Relation
 from disconer.nn.network import AnyNetwork
 from disconer.nn.reader import Reader
 from disconer.nn.tensors import WordBatch
-from disconer.nn.windows import Window
-from disconer.store.model import Model
+from disconer.nn.windows import Found, Window
+from disconer.store.checkpoint import Model
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 

@@ -12,12 +12,11 @@ import pytest
 from disconer import DisconerError, Document
 from disconer.core.errors import BadInput, DisconerWarning
 from disconer.predict.recognizer import Recognizer
-from disconer.store.checkpoint import save_model
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model, save_model
 from disconer.text import segment
 from disconer.text.syntax import make
 from disconer.text.syntax.parser import Parse, Unparsed
-from disconer.text.syntax.words import Words
+from disconer.text.syntax.tree import Words
 from nn.toy import lively, toy_model
 from text.syntax.fakes import FakeParser, chain
 

@@ -17,12 +17,11 @@ from disconer.nn.arrays import WordArrays
 from disconer.nn.build import build_network
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.encoders.transformer.subwords import PieceTokenizer
-from disconer.nn.found import Found
 from disconer.nn.heads.span import head as span_head
 from disconer.nn.torch_runtime import BATCH_PIECES
+from disconer.nn.windows import Found
 from disconer.predict.recognizer import CHARACTERS_AHEAD, Recognizer
-from disconer.store.checkpoint import save_model
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model, save_model
 from nn.families import byte_level, tiny_encoder
 from nn.toy import letter_model, lively, toy_config, toy_model, words_of
 from strategies import characters

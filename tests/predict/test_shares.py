@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from disconer import BadInput, DisconerError, Ledger
 from disconer.formats.source import Source
 from disconer.predict.inputs import units
-from disconer.predict.records import Walk, placed_documents, units_by_block
-from disconer.predict.shares import WHOLE, Cutter, Share
+from disconer.predict.shares import WHOLE, Cutter, Share, Walk, placed_documents, units_by_block
 from predict.stand_in import FORMATS, documents, inputs, small_blocks
 
 

@@ -19,8 +19,7 @@ from spacy.vocab import Vocab
 import spacy
 from disconer import DisconerError, Document, Entity, Kind
 from disconer.spacy import entities_of
-from disconer.spacy.component import LEFT_OUT, WIDENED, DisconerWarning, make_component
-from disconer.spacy.ents import DISCONTINUOUS, OVERLAPPING
+from disconer.spacy.component import DISCONTINUOUS, LEFT_OUT, OVERLAPPING, WIDENED, DisconerWarning, make_component
 from spacy_docs import TEXT, component, docs, mentions, pipeline
 from strategies import entities
 

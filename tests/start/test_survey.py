@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from disconer import Document, Entity
-from disconer.start.survey import Survey, survey
+from disconer.start.propose import Survey, survey
 
 
 def document(text: str, *mentions: tuple[str, str]) -> Document:

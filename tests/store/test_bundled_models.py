@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from disconer import Kind, Recognizer
-from disconer.core.folders import BUNDLED_MODELS
+from disconer.core.files import BUNDLED_MODELS
 from disconer.demo import SENTENCE
 from disconer.render.marks import Mark
-from disconer.store.known_models import RELEASE, description_of, known_models
-from disconer.store.names import DEFAULT, find_model, named_models
+from disconer.store.names import DEFAULT, RELEASE, description_of, find_model, known_models, named_models
 from disconer.store.release import read_about
 
 RECIPES = Path(__file__).parents[2] / "recipes"

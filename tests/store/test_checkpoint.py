@@ -19,8 +19,7 @@ from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.encoders.transformer.subwords import PieceTokenizer
 from disconer.predict.recognizer import Recognizer
 from disconer.store import description as model_description
-from disconer.store.checkpoint import FORMAT_VERSION, load_model, record_figures, save_model
-from disconer.store.model import Model
+from disconer.store.checkpoint import FORMAT_VERSION, Model, load_model, record_figures, save_model
 from disconer.text import segment
 from nn.families import ENCODERS, TOKENIZERS, tiny_encoder
 from nn.toy import lively, toy_config, toy_model, words_of

@@ -1,9 +1,20 @@
-"""How long a run goes on, and the learning rate that fits it."""
+"""How long a run goes on, the learning rate that fits it, and what all processes must see alike."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import broadcast
+
+
+def by_first_process(value: float, accelerator: Accelerator) -> float:
+    """The first process's value, in every process."""
+    if accelerator.num_processes == 1:
+        return value
+    return float(broadcast(torch.tensor(value, device=accelerator.device)))
 
 
 @dataclass(frozen=True, slots=True)

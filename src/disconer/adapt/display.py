@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from disconer.adapt.cache import TokenCache
-from disconer.adapt.result import AdaptResult
+from disconer.adapt.settings import AdaptResult
 from disconer.adapt.state import Progress
-from disconer.adapt.words import Choice
+from disconer.adapt.vocabulary import Choice
 from disconer.runs.clock import duration
 
 if TYPE_CHECKING:

@@ -12,17 +12,35 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 
-from disconer.adapt.agree import by_first_process
-from disconer.adapt.budget import Budget, Clock, rate_share
+from disconer.adapt.batches import Fed, Feed, Plan
+from disconer.adapt.budget import Budget, Clock, by_first_process, rate_share
 from disconer.adapt.display import Display
-from disconer.adapt.feed import Fed, Feed
 from disconer.adapt.masking import Masker
-from disconer.adapt.plan import Plan
 from disconer.adapt.settings import AdaptSettings
 from disconer.adapt.state import AdaptFolder, Progress
 from disconer.core.background import made_ahead
 from disconer.core.errors import DisconerError
 from disconer.runs.state import Stateful
+
+BETAS, EPSILON = (0.9, 0.98), 1e-6  # as is usual for masked language models
+SMALL = 512  # units of an encoder's states: up to this width it takes the higher rate
+RATE, RATE_OF_LARGE = 5e-4, 1e-4
+
+
+def usual_rate(width: int) -> float:
+    """The highest learning rate, by the width of an encoder: larger ones forget more easily."""
+    return RATE if width <= SMALL else RATE_OF_LARGE
+
+
+def build_optimizer(network: nn.Module, *, rate: float, weight_decay: float) -> torch.optim.AdamW:
+    """AdamW in one pass over all numbers; no decay on biases and norms."""
+    parameters = list(network.parameters())
+    groups = [
+        {"params": [one for one in parameters if one.ndim > 1], "weight_decay": weight_decay},
+        {"params": [one for one in parameters if one.ndim <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=rate, betas=BETAS, eps=EPSILON, fused=True)
+
 
 RECORD = 20  # steps between two looks at the loss: each waits for the device
 CLIP = 1.0  # the longest gradient that is taken as it is

@@ -1,4 +1,4 @@
-"""Perplexity of text that was not learnt from."""
+"""Perplexity of text that was not learnt from, and how many sequences go through the encoder at once."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import torch
 from accelerate import Accelerator
 from torch import nn
 
-from disconer.adapt.feed import Feed
+from disconer.adapt.batches import Batch, Feed
+from disconer.adapt.cache import Sequences
 from disconer.adapt.masking import Masker
-from disconer.adapt.plan import Batch
-from disconer.adapt.sequences import Sequences
+from disconer.adapt.settings import AdaptSettings
+from disconer.core.errors import DisconerError
 
 MEASURED = 1024  # sequences at most, spread over all that is held out
 SEED = 0  # of the masks, the same at every measurement
@@ -40,3 +41,52 @@ def perplexity(
     total, n_guesses = accelerator.reduce(total), accelerator.reduce(n_guesses)
     network.train(was_training)
     return math.exp(min(WORST, float(total) / max(1.0, float(n_guesses))))
+
+
+ON_CPU = 32  # sequences: more bring no speed there
+
+
+def sequences_at_once(
+    settings: AdaptSettings, network: nn.Module, masker: Masker, accelerator: Accelerator, *, mark: int
+) -> int:
+    """As many as asked for, or as fit into memory, such that steps divide into them evenly.
+
+    mark: any piece, to try with.
+    """
+    n_processes = accelerator.num_processes
+    if settings.batch % n_processes:
+        raise DisconerError(
+            f"A step of {settings.batch} sequences does not divide among {n_processes} processes",
+            fix=f"Choose a batch that is a multiple of {n_processes}.",
+        )
+    share = settings.batch // n_processes
+    if settings.at_once is not None or accelerator.device.type != "cuda":
+        limit = min(share, settings.at_once or ON_CPU)
+        return max(size for size in range(1, limit + 1) if share % size == 0)
+    sizes = sizes_to_try(share)
+    fitting = next((size for size in sizes if _fits(size, settings.length, network, masker, accelerator, mark)), 1)
+    return int(accelerator.gather(torch.tensor([fitting], device=accelerator.device)).min())
+
+
+def sizes_to_try(share: int) -> list[int]:
+    """Divisors of a process's share of a step, from all of it to one, each at most half of the one before."""
+    sizes = [share]
+    for size in range(share // 2, 0, -1):
+        if share % size == 0 and size <= sizes[-1] / 2:
+            sizes.append(size)
+    return sizes
+
+
+def _fits(size: int, length: int, network: nn.Module, masker: Masker, accelerator: Accelerator, mark: int) -> bool:
+    """Whether a batch goes forth and back without filling the memory."""
+    try:
+        with accelerator.no_sync(network):
+            ids = torch.full((size, length), mark, device=accelerator.device)
+            loss, _ = network(masker(ids))
+            accelerator.backward(loss)
+    except torch.OutOfMemoryError:
+        return False
+    finally:
+        network.zero_grad()
+        torch.cuda.empty_cache()
+    return True

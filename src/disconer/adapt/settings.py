@@ -1,4 +1,4 @@
-"""What can be set of an adaptation, and to what."""
+"""What can be set of an adaptation, and what it comes to. No torch here."""
 
 from __future__ import annotations
 
@@ -84,3 +84,28 @@ class AdaptSettings:
 
 def _are_words(words: int | Path | None) -> bool:
     return words is None or isinstance(words, Path) or (isinstance(words, int) and words > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptResult:
+    """The adapted encoder's folder, and the figures of its run.
+
+    pieces: read in training, passes over the same text counted again.
+    epochs: passes over the text.
+    loss: mean over the last steps, in nats a guessed piece.
+    perplexity_before, perplexity_after: of pieces guessed in text held out; None without such text.
+    new_head: the encoder came without the layer that guesses pieces, so that `perplexity_before` is as good as chance.
+    """
+
+    folder: Path
+    steps: int
+    pieces: int
+    epochs: float
+    seconds: float
+    loss: float
+    perplexity_before: float | None
+    perplexity_after: float | None
+    new_head: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self) | {"folder": str(self.folder)}

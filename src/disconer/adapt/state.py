@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from disconer.adapt.cache import has_cache
-from disconer.adapt.result import AdaptResult
+from disconer.adapt.settings import AdaptResult
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.runs.state import Stateful, save_state

@@ -14,7 +14,7 @@ from disconer.nn.reader import Reader
 from disconer.nn.runtime import Precision
 from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Window
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model
 
 BATCH = 32  # sentences
 

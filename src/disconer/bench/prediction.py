@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from disconer.bench.bare import BareEncoder, sorted_batches
+from disconer.bench.laps import batches_of
 from disconer.bench.sample import Sample
 from disconer.bench.timing import Clock, Job, Jobs, Ratio, Timing, in_turns
-from disconer.bench.watched import batches_of
 from disconer.core.types import Document
 from disconer.nn.arrays import word_arrays
 from disconer.nn.examples import Windower

@@ -17,18 +17,17 @@ from disconer.bench.laps import (
     Laps,
     TimedReader,
     TimedRuntime,
+    WatchedModel,
     watch_network,
 )
 from disconer.bench.sample import Sample
 from disconer.bench.timing import Clock, Jobs, Ratio, Timing, in_turns
-from disconer.bench.watched import WatchedModel
 from disconer.core.types import Document, Sentence
 from disconer.nn.runtime import AnyModel, Device, Precision
 from disconer.predict.recognizer import CHARACTERS_AHEAD, DOCUMENTS_AHEAD, Recognizer
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model
 from disconer.text import SPLITTERS, TOKENIZERS
-from disconer.text.syntax.account import Account
-from disconer.text.syntax.attach import Syntax
+from disconer.text.syntax.attach import Account, Syntax
 from disconer.text.syntax.make import make_syntax
 
 

@@ -22,7 +22,7 @@ from disconer.nn.arrays import word_arrays
 from disconer.nn.examples import Windower
 from disconer.nn.tensors import WordBatch
 from disconer.runs.accelerator import build_accelerator
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model
 from disconer.training.display import Display
 from disconer.training.examples import Example, make_examples
 from disconer.training.learnable import Learnable

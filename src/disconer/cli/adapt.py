@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from disconer.adapt.result import AdaptResult
-from disconer.adapt.settings import AdaptSettings, Precision
+from disconer.adapt.settings import AdaptResult, AdaptSettings, Precision
 from disconer.cli.console import report
 from disconer.cli.processes import is_first, one_voice, say_stopped
 from disconer.cli.train import INTERRUPTED

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from disconer.bench.settings import PARTS, REPEATS, SENTENCES, ClockName, Part, Settings
-from disconer.cli.tables import show
+from disconer.bench.timing import PARTS, REPEATS, SENTENCES, ClockName, Part, Settings
+from disconer.cli.console import show
 from disconer.core.errors import DisconerError
 from disconer.predict.loading import load
 from disconer.store.names import default_model, find_model

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disconer.cli.console import progress
-from disconer.cli.tables import show
+from disconer.cli.console import progress, show
 from disconer.core.errors import BadInput, DisconerError
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Kind
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 def check_source(source: Path, *, from_format: str | None = None, widths: Iterable[int] = range(6, 17)) -> Check:
     """Look through every document of `source`; what cannot be read is counted, not raised."""
     from disconer.evaluate.check import check
-    from disconer.nn.heads.span.ceiling import Ceiling
+    from disconer.nn.heads.span.oracle import Ceiling
 
     ledger = Ledger(skip_bad=True)
     documents: Iterable[Document] = ()

@@ -1,8 +1,9 @@
-"""What verbs share in talking to people: progress and accounts on stderr, results on stdout."""
+"""What verbs share in talking to people: progress and accounts on stderr, results and tables on stdout."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 
 from disconer.core.ledger import Ledger
 from disconer.core.progress import progress
@@ -21,3 +22,23 @@ def report(ledger: Ledger) -> None:
         if counts:
             listed = ", ".join(f"{count} {what}" for what, count in counts.most_common())
             print(f"{heading}: {listed}", file=sys.stderr)
+
+
+_UNBOUNDED = 10_000  # columns: a table in a file is never cut
+
+
+def show(title: str, columns: Sequence[str], sections: Iterable[Iterable[Sequence[str]]]) -> None:
+    """Print a table. The first column is names, flush left, the others are figures; a line parts sections."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left", overflow="fold")
+    for section in sections:
+        for row in section:
+            table.add_row(*row)
+        table.add_section()
+    width = None if sys.stdout.isatty() else _UNBOUNDED
+    Console(width=width, markup=False, highlight=False, emoji=False).print(table)

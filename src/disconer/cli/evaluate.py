@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disconer.cli.console import progress, report
-from disconer.cli.tables import show
+from disconer.cli.console import progress, report, show
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disconer.cli.console import report
-from disconer.cli.tables import show
+from disconer.cli.console import report, show
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Kind
@@ -69,7 +68,7 @@ def export(model: str, out: Path, *, compact: bool = False, int8: bool = False) 
     from disconer.store.names import find_model
 
     loaded = load(find_model(model))
-    from disconer.store.model import Model
+    from disconer.store.checkpoint import Model
 
     if not isinstance(loaded, Model):
         raise DisconerError(

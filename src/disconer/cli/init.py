@@ -21,9 +21,8 @@ def init(
     """
     from disconer.config import load_config
     from disconer.config.template import template
-    from disconer.start.propose import findings, propose
+    from disconer.start.propose import findings, propose, survey
     from disconer.start.splits import TRAIN, check_target, plan_splits
-    from disconer.start.survey import survey
 
     refuse_existing(out, force)
     base = load_config(preset) if preset else None

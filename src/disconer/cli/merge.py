@@ -13,7 +13,7 @@ from disconer.cli.outputs import forget_own_losses, target_format
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.formats.target import refuse_existing
-from disconer.predict.local.merge import find_parts
+from disconer.predict.local.manifest import find_parts
 from disconer.predict.local.parts import write_joined
 
 

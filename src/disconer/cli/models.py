@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from disconer.store.known_models import KnownModel, card_of, description_of, known_models
+from disconer.store.names import KnownModel, card_of, description_of, known_models
 
 MEGABYTE = 1e6
 WIDTH = 100  # columns

@@ -20,8 +20,7 @@ from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.text.syntax.spec import BIOMEDICAL, FORMS
 
 if TYPE_CHECKING:  # loaded when the verb runs, so that --help is quick
-    from disconer.text.syntax.account import Account
-    from disconer.text.syntax.attach import Syntax
+    from disconer.text.syntax.attach import Account, Syntax
 
 CHARACTERS_AHEAD = 4_000_000  # of documents that are parsed together: enough for many processes, no trouble for memory
 
@@ -101,7 +100,7 @@ def parse_cli(
 
     Heads that SRC brings along stay. Native JSONL keeps heads; what other formats cannot say is counted.
     """
-    from disconer.text.syntax.account import Account
+    from disconer.text.syntax.attach import Account
     from disconer.text.syntax.make import make_syntax
 
     ledger, account = Ledger(skip_bad=skip_bad), Account()

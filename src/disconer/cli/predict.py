@@ -14,7 +14,7 @@ import typer
 
 from disconer.cli.console import report
 from disconer.cli.outputs import check_folder, check_output, forget_own_losses, is_folder, target_format
-from disconer.cli.predict_ray import predict_on_ray, refuse_with_ray, refuse_without_ray
+from disconer.cli.ray_option import predict_on_ray, refuse_with_ray, refuse_without_ray
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
 from disconer.formats import Format

@@ -17,7 +17,7 @@ from disconer.serve.ray.plan import Plan, Replicas
 from disconer.store.names import default_model
 
 if TYPE_CHECKING:
-    from disconer.serve.models import Annotator  # loaded when the verb runs: it needs the extra
+    from disconer.serve.service import Annotator  # loaded when the verb runs: it needs the extra
 
 HOST, PORT = "127.0.0.1", 8000
 TOKEN_VARIABLE = "DISCONER_TOKEN"
@@ -42,8 +42,8 @@ def serve_models(
     """
     check_installed()
     from disconer.serve.app import create_app
-    from disconer.serve.models import model_names
     from disconer.serve.server import bound_socket, make_server
+    from disconer.serve.service import model_names
 
     named = model_names(models)
     with bound_socket(host, port) as bound:
@@ -73,8 +73,8 @@ def serve_models_on_ray(
     """Serve models on Ray; address and plan: see `disconer.serve.ray`."""
     check_installed()
     check_ray_installed()
-    from disconer.serve.models import model_names
     from disconer.serve.ray.deployment import serve_on_ray
+    from disconer.serve.service import model_names
 
     named = model_names(models)
     if token is None and not host.startswith(LOOPBACK):

@@ -10,15 +10,13 @@ from typing import Annotated
 
 import typer
 
-from disconer.cli.console import progress, report
-from disconer.cli.tables import show
+from disconer.cli.console import progress, report, show
 from disconer.core.ledger import Ledger
 from disconer.core.types import Kind
 from disconer.evaluate.stats import Histogram, Stats
 from disconer.evaluate.stats import stats as count
 from disconer.formats import format_named, read, sniff
-from disconer.formats.source import Source
-from disconer.formats.splits import split_sources
+from disconer.formats.source import Source, split_sources
 
 ALL = "all"
 # Histograms are shown in these bins, both ends included.

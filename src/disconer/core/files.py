@@ -1,8 +1,9 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, and where things lie: user files, bundled data, model folders."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 
@@ -14,3 +15,29 @@ def replace_file(path: Path, data: bytes) -> None:
         stream.flush()
         os.fsync(stream.fileno())
     os.replace(part, path)
+
+
+CACHE_VARIABLE = "DISCONER_CACHE"
+BUNDLED = Path(__file__).parents[1] / "bundled"
+BUNDLED_MODELS = BUNDLED / "models"  # each in a folder of its name
+BUNDLED_ENCODERS = BUNDLED / "encoders"  # likewise
+
+# The files of a model folder by which others know it.
+CONFIG, WEIGHTS, ONNX_GRAPH = "config.json", "model.safetensors", "spans.onnx"
+RUN_FOLDERS = ("best", "last")  # where a training run keeps its models
+
+
+def user_folder() -> Path:
+    """Where a user's own disconer files belong, as the system has it."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "disconer"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "disconer"
+
+
+def cache_folder() -> Path:
+    """Where things are kept that can be made anew: $DISCONER_CACHE, or disconer's part of the user's cache."""
+    if named := os.environ.get(CACHE_VARIABLE):
+        return Path(named)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "disconer" / "cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "disconer"

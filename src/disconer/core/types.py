@@ -6,12 +6,32 @@ into the document's untouched text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from disconer.core.overlap import sharing_text
+Key = tuple[Hashable, Sequence[tuple[int, int]]]  # label and fragments
+
+
+def sharing_text(keys: Sequence[Key]) -> list[bool]:
+    """For each entity, whether another one has some of its characters. A repeated annotation is no other one.
+
+    >>> sharing_text([("A", ((0, 4),)), ("A", ((0, 4),)), ("B", ((6, 9), (11, 12))), ("B", ((8, 10),))])
+    [False, False, True, True]
+    """
+    numbers: dict[Key, int] = {}
+    owners = [numbers.setdefault(key, len(numbers)) for key in keys]
+    sweep = sorted([(start, end, owner) for owner, key in zip(owners, keys, strict=True) for start, end in key[1]])
+    shares = [False] * len(numbers)
+    reach, reached_by = 0, -1  # the furthest end so far; whoever overlaps anything earlier overlaps its owner
+    for start, end, owner in sweep:
+        if start < reach and owner != reached_by:
+            shares[owner] = shares[reached_by] = True
+        if end > reach:
+            reach, reached_by = end, owner
+    return [shares[owner] for owner in owners]
+
 
 Pairs = Iterable[tuple[int, int] | Sequence[int]]
 

@@ -15,9 +15,7 @@ from pathlib import Path
 from disconer.core.errors import BadInput
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document, Entity, Fragment, Kind, Sentence, Token
-from disconer.corpora.clef_annotations import Mention, mentions
-from disconer.corpora.clef_files import Files, Note, find_files
-from disconer.corpora.clef_sentences import dai
+from disconer.corpora.clef_files import Files, Mention, Note, dai, find_files, mentions
 from disconer.corpora.distribution import missing_document, not_the_source, unix_text
 from disconer.corpora.recipe import Option, Recipe, split_ids
 from disconer.corpora.tidy import to_whole_words, unique

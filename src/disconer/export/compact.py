@@ -9,14 +9,12 @@ from pathlib import Path
 
 from torch import Tensor
 
-from disconer.core.files import replace_file
-from disconer.core.folders import WEIGHTS
+from disconer.core.files import WEIGHTS, replace_file
 from disconer.nn.encoders.transformer.bundled import base_of, digest, is_base
 from disconer.nn.weights import rounded_weights, write_weights
-from disconer.store.checkpoint import describe
+from disconer.store.checkpoint import Model, describe
 from disconer.store.description import write_description
 from disconer.store.exported import COMPACT, CompactDescription
-from disconer.store.model import Model
 
 
 def save_compact(model: Model, folder: Path) -> None:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from disconer.core.errors import DisconerError
 from disconer.core.files import replace_file
 from disconer.export.graphs import (
+    OPSET,
     PAIR_INPUTS,
     PAIR_OUTPUTS,
     SPAN_INPUTS,
@@ -27,16 +28,13 @@ from disconer.export.graphs import (
     example_pairs,
     example_spans,
 )
-from disconer.export.lstm import OPSET
-from disconer.export.quantize import quantize
-from disconer.export.shrink import shrink
+from disconer.export.quantize import quantize, shrink
 from disconer.nn.encoders.encoder import WordEncoder
 from disconer.nn.encoders.hub import first_line
 from disconer.nn.heads.span.head import SpanHead
-from disconer.store.checkpoint import describe
+from disconer.store.checkpoint import Model, describe
 from disconer.store.description import write_description
-from disconer.store.model import Model
-from disconer.store.onnx_files import PAIRS, RUNTIME, SPANS, RuntimeDescription
+from disconer.store.exported import PAIRS, RUNTIME, SPANS, RuntimeDescription
 
 ENCODERS = ("transformer", "vectors")  # kinds of encoders whose readers work without torch
 

@@ -23,13 +23,14 @@ from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.bio_schemes import SCHEMES, Key, Scheme, decode, parse
-from disconer.formats.blocks import Block, blocks
 from disconer.formats.format import Format, member_reader
 from disconer.formats.sentencewise import (
     BOM,
+    Block,
     Mention,
     TokenSentence,
     WordSentence,
+    blocks,
     from_words,
     plain,
     text_writer,

@@ -1,9 +1,10 @@
-"""From what a file says to an `Entity`: the one place where readers check offsets and texts."""
+"""From what a file says to the entities of a document: the one place where readers check offsets and texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
@@ -114,3 +115,35 @@ def _note_repairs(pairs: Sequence[tuple[int, int]], text: str, ledger: Ledger) -
             ledger.repaired("fragments touching")
         elif text[end:start].isspace():
             ledger.repaired("fragments split at whitespace")
+
+
+NAMELESS = "fields of entities without an id"
+
+
+class Gathered:
+    """Entities in the order of the file, each id once. `beyond` holds by id what is no part of an entity."""
+
+    def __init__(self, where: Where, ledger: Ledger) -> None:
+        self.entities: list[Entity] = []
+        self.beyond: dict[str, Any] = {}
+        self._seen: set[str] = set()
+        self._where, self._ledger = where, ledger
+
+    def add(self, entity: Entity, fields: dict[str, Any]) -> None:
+        if entity.id in self._seen:
+            self._ledger.fault(
+                BadInput(
+                    "duplicate-id",
+                    "Two entities of a document have the same id",
+                    where=Where(self._where.path, self._where.line, entity.start, self._where.document, entity.id),
+                    fix="Give each its own, or leave all but the first out with --skip-bad.",
+                )
+            )
+            return
+        self.entities.append(entity)
+        if entity.id is None:
+            self._ledger.lost(NAMELESS, len(fields))
+            return
+        self._seen.add(entity.id)
+        if fields:
+            self.beyond[entity.id] = fields

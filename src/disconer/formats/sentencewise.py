@@ -19,7 +19,7 @@ from disconer.formats.extras import note_trees
 from disconer.formats.format import Writer, stream_writer
 from disconer.formats.source import Member
 from disconer.text.alignment import Range, TokenEntity, align, join_tokens
-from disconer.text.segment import segment
+from disconer.text.sentences import segment
 
 BOM = "\ufeff"
 
@@ -196,3 +196,19 @@ def text_writer(write_text: Callable[[Iterable[Document], Ledger], Iterator[str]
             stream.write(piece.encode("utf-8", "backslashreplace"))
 
     return stream_writer(write)
+
+
+Block = list[tuple[int, str]]  # lines with their numbers
+
+
+def blocks(member: Member) -> Iterator[Block]:
+    """The blocks of a file, none of them empty."""
+    block: Block = []
+    for number, line in lines_of(member):
+        if line.strip():
+            block.append((number, line))
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block

@@ -12,12 +12,47 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from posixpath import normpath, splitext
+from struct import Struct
 from typing import Any, BinaryIO, cast
 
 from disconer.core.errors import BadInput, DisconerError, Where
-from disconer.formats.zipped import open_member
+
+SMALL = 2**20  # bytes; for larger members the difference does not matter
+
+_HEADER_SIZE = 30
+_NAME_AND_EXTRA = Struct("<26xHH")  # how long the two fields are that stand between the header and the data
+_ENCRYPTED = 0x1
+_RAW_DEFLATE = -15  # a deflate stream without the header of zlib
+
+
+def open_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
+    """A member's content. What is large, unusual or damaged is left to `zipfile`, which reads it or says why not."""
+    content = _read_small(archive, info)
+    return cast(BinaryIO, archive.open(info)) if content is None else BytesIO(content)
+
+
+def _read_small(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | None:
+    file = archive.fp  # streams that `zipfile` has open find their places again
+    if file is None or max(info.file_size, info.compress_size) > SMALL or info.flag_bits & _ENCRYPTED:
+        return None
+    file.seek(info.header_offset)
+    header = file.read(_HEADER_SIZE)
+    if len(header) < _HEADER_SIZE or not header.startswith(b"PK\3\4"):
+        return None
+    file.seek(sum(_NAME_AND_EXTRA.unpack(header)), 1)
+    data = file.read(info.compress_size)
+    if info.compress_type == zipfile.ZIP_DEFLATED:
+        try:
+            data = zlib.decompressobj(_RAW_DEFLATE).decompress(data, info.file_size + 1)
+        except zlib.error:
+            return None
+    elif info.compress_type != zipfile.ZIP_STORED:
+        return None
+    return data if len(data) == info.file_size and zlib.crc32(data) == info.CRC else None
+
 
 MAX_LINE = 64 * 2**20  # bytes; a longer line is not a document but a damaged or wrong file
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
@@ -219,3 +254,32 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, orig
             stem, origin, lambda: cast(BinaryIO, opener(open_member(archive, info), "rb")), lambda: info.file_size
         )
     return Member(name, origin, lambda: open_member(archive, info), lambda: info.file_size)
+
+
+# As people name them, in the order in which they are shown.
+SPLITS = ("train", "training", "dev", "devel", "development", "val", "valid", "validation", "test", "testing")
+REST = "other"
+
+
+def split_sources(source: Source) -> dict[str, Source]:
+    """The parts of a source by split: train.jsonl, or all files below train/.
+
+    Files of no split come last, as `other`. Without two splits at least there are none to tell apart: then {}.
+    """
+    members: dict[str, list[Member]] = {}
+    top = _common_folder(source)
+    for member in source:
+        name = member.name.removeprefix(top).split("/")[0].split(".")[0].lower()
+        members.setdefault(name if name in SPLITS else REST, []).append(member)
+    found = [name for name in (*SPLITS, REST) if name in members]
+    if len([name for name in found if name != REST]) < 2:
+        return {}
+    return {name: source.only(members[name]) for name in found}
+
+
+def _common_folder(source: Source) -> str:
+    """The folder, with its slash, that all members lie in; archives often have one."""
+    firsts = {member.name.partition("/")[::2] for member in source} if source.members else set()
+    folders = {folder for folder, below in firsts}
+    lone = len(folders) == 1 and all(below for _, below in firsts)
+    return f"{folders.pop()}/" if lone else ""

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from disconer.config import Config
 from disconer.nn.arrays import WordArrays
-from disconer.nn.found import Found
 from disconer.nn.reader import Reader
 from disconer.nn.scores import ScoreScale
-from disconer.nn.windows import MAX_WORDS
+from disconer.nn.windows import MAX_WORDS, Found
 
 if TYPE_CHECKING:
     import torch

@@ -10,10 +10,10 @@ import torch
 from torch import nn
 
 from disconer.nn.arrays import WordArrays
-from disconer.nn.found import Found
 from disconer.nn.network import AnyNetwork
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.tensors import WordBatch
+from disconer.nn.windows import Found
 
 # In larger batches a processor's caches overflow and more is padding; a GPU is idle in smaller ones.
 BATCH_PIECES, GPU_BATCH_PIECES = 768, 2**15

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from disconer.core.types import Sentence
 from disconer.nn.reader import Pieces
-from disconer.text.alignment import TokenEntity
+from disconer.text.alignment import Range, TokenEntity
 
 MAX_WORDS = 512  # bounds what grows with the square of a sentence: syntax, pairs of fragments
 NO_LIMIT = 2**31
@@ -108,3 +109,11 @@ def _cut(pieces: Pieces, start: int, end: int, max_pieces: int) -> Pieces:
     stop = min(int(pieces.end[start:end].max()), int(origin) + max_pieces)
     first = np.minimum(pieces.first[start:end], stop) - origin
     return Pieces(pieces.ids[origin:stop], first, np.minimum(pieces.end[start:end], stop) - origin)
+
+
+class Found(NamedTuple):
+    """An entity that a head reads off a window: label, token ranges by position in the window, score."""
+
+    label: str
+    ranges: tuple[Range, ...]
+    score: float

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.folders import ONNX_GRAPH
+from disconer.core.files import ONNX_GRAPH
 
 if TYPE_CHECKING:
     from disconer.nn.runtime import AnyModel

@@ -15,15 +15,13 @@ from disconer.core.errors import DisconerWarning
 from disconer.core.types import Document, Entity
 from disconer.nn.arrays import WordArrays, word_arrays
 from disconer.nn.examples import Windower, cheapest_batches
-from disconer.nn.found import Found
 from disconer.nn.runtime import AnyModel, Device, Precision, batch_size, most_words
 from disconer.nn.scores import ScoreScale
-from disconer.nn.windows import Window
+from disconer.nn.windows import Found, Window
 from disconer.predict.loading import load
 from disconer.store.names import find_model
 from disconer.text.alignment import to_fragments
-from disconer.text.syntax.account import Account
-from disconer.text.syntax.attach import Syntax
+from disconer.text.syntax.attach import Account, Syntax
 from disconer.text.syntax.make import make_syntax
 from disconer.text.syntax.spec import NONE
 

@@ -14,11 +14,21 @@ from disconer.core.types import Document
 from disconer.render.clusters import columns
 from disconer.render.direction import has_right_to_left
 from disconer.render.escape import escaped
-from disconer.render.lanes import Reach, pack
-from disconer.render.lines import Line, Piece, Stretch, lines, wrapped_lines
+from disconer.render.lines import (
+    Line,
+    Part,
+    Piece,
+    Placed,
+    Reach,
+    Segment,
+    Stretch,
+    lines,
+    pack,
+    segments,
+    wrapped_lines,
+)
 from disconer.render.marks import Mark, Standing
 from disconer.render.palette import Palette
-from disconer.render.segments import Part, Placed, Segment, segments
 
 LONGEST_LINE = 4_000  # columns; browsers take minutes for a paragraph of a million characters
 

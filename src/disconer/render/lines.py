@@ -1,13 +1,48 @@
-"""Text cut into lines, and what of each entity lies in which line."""
+"""Text cut into lines, what of each entity lies in which, and the lanes under a line in which no two entities meet."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from disconer.core.types import Fragment, normalise
 from disconer.render.clusters import TAB_WIDTH, columns, is_boundary, outward
+
+MAX_LANES = 30  # what lies deeper is counted, not drawn: a thousand annotations of one word would bury the text
+
+Reach = tuple[float, float]  # from where to where something is drawn, in whatever unit
+
+
+def pack(reaches: Sequence[Reach], max_lanes: int = MAX_LANES) -> list[int | None]:
+    """The lane of each reach: the first with room, where earlier ones choose first.
+
+    None where all lanes are taken. Reaches that only touch may share a lane.
+
+    >>> pack([(0, 4), (6, 9), (12, 15), (0, 12)])
+    [0, 0, 0, 1]
+    """
+    lanes: list[list[Reach]] = []
+    chosen: list[int | None] = []
+    for reach in reaches:
+        lane = next((place for place, taken in enumerate(lanes) if _has_room(taken, reach)), len(lanes))
+        if lane == max_lanes:
+            chosen.append(None)
+            continue
+        if lane == len(lanes):
+            lanes.append([])
+        insort(lanes[lane], reach)
+        chosen.append(lane)
+    return chosen
+
+
+def _has_room(taken: list[Reach], reach: Reach) -> bool:
+    place = bisect_left(taken, reach)
+    before_fits = place == 0 or taken[place - 1][1] <= reach[0]
+    return before_fits and (place == len(taken) or reach[1] <= taken[place][0])
+
 
 Stretch = tuple[int, int]  # of the text, half-open
 
@@ -115,3 +150,51 @@ def _piece(number: int, fragments: tuple[Fragment, ...], start: int, end: int) -
     first = start if from_before else here[0].start
     last = end if goes_on else here[-1].end
     return Piece(number, here, first, last, from_before, goes_on) if first < last else None
+
+
+class Placed(NamedTuple):
+    """A piece and its lane."""
+
+    lane: int
+    piece: Piece
+
+
+class Part(NamedTuple):
+    """What a piece is over a segment: one of its fragments, or a gap between them."""
+
+    placed: Placed
+    is_fragment: bool
+
+
+class Segment(NamedTuple):
+    """The stretch [start, end) of the text and all that lies under it, by lane."""
+
+    start: int
+    end: int
+    parts: list[Part]
+
+
+def segments(line: Line, placed: Iterable[Placed]) -> Iterator[Segment]:
+    """All of a line, in order."""
+    begin: dict[int, list[Placed]] = defaultdict(list)
+    finish: dict[int, list[Placed]] = defaultdict(list)
+    inside: dict[int, list[tuple[int, bool]]] = defaultdict(list)  # lanes that enter or leave a fragment
+    for one in placed:
+        begin[one.piece.start].append(one)
+        finish[one.piece.end].append(one)
+        for start, end in one.piece.fragments:
+            inside[start].append((one.lane, True))
+            inside[end].append((one.lane, False))
+    open_lanes: dict[int, Placed] = {}
+    in_fragment: set[int] = set()
+    position = line.start
+    for edge in sorted({*begin, *finish, *inside, line.end}):
+        if position < edge:
+            parts = [Part(open_lanes[lane], lane in in_fragment) for lane in sorted(open_lanes)]
+            yield Segment(position, edge, parts)
+            position = edge
+        for one in finish[edge]:
+            del open_lanes[one.lane]
+        open_lanes |= {one.lane: one for one in begin[edge]}
+        for lane, enters in sorted(inside[edge], key=lambda change: change[1]):  # leave first, as a lane is used again
+            (in_fragment.add if enters else in_fragment.discard)(lane)

@@ -11,8 +11,8 @@ from disconer.render.html import document_html
 from disconer.render.marks import Mark, Standing
 from disconer.render.palette import Palette
 from disconer.render.stylesheet import resource, stylesheet, themes
+from disconer.render.svg.marks import svg_style
 from disconer.render.svg.picture import Picture
-from disconer.render.svg.style import svg_style
 
 Drawing = tuple[Document, Sequence[Mark]]
 

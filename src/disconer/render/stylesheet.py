@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from disconer.render.lanes import MAX_LANES
+from disconer.render.lines import MAX_LANES
 from disconer.render.palette import DARK, LIGHT, N_COLOURS, THEMES, Theme
 
 # Notebooks have themes of their own, whatever the system prefers.

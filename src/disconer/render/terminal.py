@@ -18,8 +18,7 @@ from rich.text import Text
 
 from disconer.core.types import Document, Entity, joined_text
 from disconer.render.clusters import TAB_WIDTH, columns
-from disconer.render.lanes import pack
-from disconer.render.lines import Line, Piece, lines, wrapped_lines
+from disconer.render.lines import Line, Piece, lines, pack, wrapped_lines
 
 FRAGMENT, GAP = "━", "┄"
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red")

@@ -15,15 +15,13 @@ from disconer.core.version import __version__
 from disconer.serve import schemas
 from disconer.serve.access import TokenCheck
 from disconer.serve.answers import brat, brat_answer, given_document, wanted
-from disconer.serve.assets import assets_router
+from disconer.serve.assets import assets_router, drawing
 from disconer.serve.bodies import BodyLimit
-from disconer.serve.drawing import drawing
-from disconer.serve.faults import handle_faults
 from disconer.serve.limits import Limits
 from disconer.serve.metrics import CONTENT_TYPE
-from disconer.serve.models import Annotator
 from disconer.serve.openapi import PROBLEMS, describe
-from disconer.serve.service import Service
+from disconer.serve.problems import handle_faults
+from disconer.serve.service import Annotator, Service
 from disconer.serve.watch import Watch
 
 

@@ -1,14 +1,30 @@
-"""The page and its parts, from memory."""
+"""The page and its parts, from memory, and pictures of documents as it shows them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 from importlib.resources import files
 
 from fastapi import APIRouter, Request, Response
 
+from disconer.core.types import Document
+from disconer.render.html import document_html
+from disconer.render.marks import plain_marks
+from disconer.render.palette import Palette
+from disconer.render.stylesheet import resource, stylesheet, themes
 from disconer.serve.access import OPEN_FOLDER
-from disconer.serve.drawing import drawing_files
+
+
+def drawing(document: Document, labels: Iterable[str]) -> str:
+    """An HTML element; it needs `drawing_files`. labels: in the order in which they get their colours."""
+    return document_html(document, plain_marks(document), Palette(labels))
+
+
+def drawing_files() -> dict[str, str]:
+    """The style and the script of drawings; the page uses the colours of the style, too."""
+    return {"drawing.css": themes(":root") + stylesheet(), "drawing.js": resource("hover.js")}
+
 
 PAGE = files("disconer.serve") / "page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

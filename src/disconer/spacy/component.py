@@ -1,29 +1,114 @@
 """The pipeline component: `nlp.add_pipe("disconer", config={"model": "runs/chia"})`."""
 
-# No `from __future__ import annotations`: spaCy reads the types of `make_component` to check a pipeline's config.
+from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 import srsly
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.util import raise_error
 
-from disconer.core.errors import DisconerWarning
+from disconer.core.errors import DisconerError, DisconerWarning
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Sentence
-from disconer.formats.docbin.groups import KEY, place, write_group
-from disconer.formats.docbin.sentences import sentences_of
-from disconer.spacy.ents import fill_ents
-from disconer.spacy.held import Held
+from disconer.formats.docbin.documents import sentences_of
+from disconer.formats.docbin.groups import KEY, Placed, place, write_group
+from disconer.store.names import default_model
 from disconer.text import SPLITTERS
 
 if TYPE_CHECKING:
     from disconer.predict.recognizer import Recognizer
+
+DISCONTINUOUS = "discontinuous entities left out of doc.ents"
+OVERLAPPING = "overlapping entities left out of doc.ents"
+
+
+def fill_ents(doc: Doc, placed: Placed, ledger: Ledger) -> None:
+    """Add entities to `doc.ents` where they fit: of one fragment, and clear of all that is there.
+
+    Of those that overlap the one with the highest score goes first, then the longest, then the leftmost. What other
+    components put there stays.
+    """
+    contiguous = [(spans[0], score or 0.0) for spans, score in placed.spans if len(spans) == 1]
+    ledger.lost(DISCONTINUOUS, len(placed.spans) - len(contiguous))
+    taken = {token.i for token in doc if token.ent_iob_ in ("B", "I")}
+    chosen: list[Span] = []
+    for span, _ in sorted(contiguous, key=lambda pair: (-pair[1], pair[0].start - pair[0].end, pair[0].start)):
+        if taken.isdisjoint(range(span.start, span.end)):
+            taken.update(range(span.start, span.end))
+            chosen.append(span)
+    ledger.lost(OVERLAPPING, len(contiguous) - len(chosen))
+    doc.set_ents(chosen, default="unmodified" if doc.has_annotation("ENT_IOB") else "outside")
+
+
+class Held:
+    """A recogniser by its name, and then itself.
+
+    It is loaded late, because `spacy.load` first makes the component with the name that it had where it was trained,
+    and only then shows it the model that is in the pipeline's folder.
+    """
+
+    def __init__(self, model: str | None, device: str | None) -> None:
+        self.model, self.device = model, device
+        self.loaded: Recognizer | None = None
+        self._process = os.getpid()
+
+    def get(self) -> Recognizer:
+        if self._process != os.getpid():
+            self._settle_in_worker()
+        if self.loaded is None:
+            self._load(self.model or default_model())
+        assert self.loaded is not None
+        return self.loaded
+
+    def _load(self, model: str | Path) -> None:
+        from disconer.predict.recognizer import Recognizer
+
+        self.loaded = Recognizer.from_pretrained(model, device=self.device)
+
+    def _settle_in_worker(self) -> None:
+        """Make a forked process fit for work: torch's threads did not come along, and waiting for them is for ever."""
+        import torch
+
+        if self.loaded is not None and self.loaded.device.startswith("cuda"):
+            raise DisconerError(
+                "A model on a GPU cannot be used in processes that were forked after it was loaded",
+                fix='Leave n_process at 1 (a GPU is kept busy by one), or set device to "cpu".',
+            )
+        torch.set_num_threads(1)
+        self._process = os.getpid()
+
+    def to_disk(self, folder: Path) -> None:
+        self.get().save_pretrained(folder)
+
+    def from_disk(self, folder: Path) -> None:
+        self._load(folder)
+
+    def to_bytes(self) -> dict[str, bytes]:
+        """The files of the model by name."""
+        with TemporaryDirectory() as folder:
+            self.to_disk(Path(folder))
+            return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+    def from_bytes(self, files: dict[str, bytes]) -> None:
+        with TemporaryDirectory() as folder:
+            for name, content in files.items():
+                (Path(folder) / Path(name).name).write_bytes(content)
+            self.from_disk(Path(folder))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_process"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _process=os.getpid())
+
 
 FACTORY = "disconer"
 BATCH_SIZE = 64
@@ -56,12 +141,12 @@ class DisconerComponent:
         self._error_handler: Callable[..., Any] = raise_error
 
     @property
-    def recognizer(self) -> "Recognizer":
+    def recognizer(self) -> Recognizer:
         """The model at work; asked for, it is loaded."""
         return self._held.get()
 
     @recognizer.setter
-    def recognizer(self, recognizer: "Recognizer") -> None:
+    def recognizer(self, recognizer: Recognizer) -> None:
         self._held.loaded = recognizer
 
     @property
@@ -126,7 +211,7 @@ class DisconerComponent:
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         self._held.to_disk(Path(path))
 
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "DisconerComponent":
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> DisconerComponent:
         self._held.from_disk(Path(path))
         return self
 
@@ -134,7 +219,7 @@ class DisconerComponent:
         data: bytes = srsly.msgpack_dumps(self._held.to_bytes())
         return data
 
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "DisconerComponent":
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> DisconerComponent:
         self._held.from_bytes(srsly.msgpack_loads(data))
         return self
 

@@ -3,27 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
-from disconer.config import config_from_dict
+from disconer.config import Config, config_from_dict
 from disconer.core.errors import DisconerError, Where, excerpt
-from disconer.core.folders import CONFIG, WEIGHTS
+from disconer.core.files import CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.evaluate.comparison import Comparison
 from disconer.nn.build import build_network
 from disconer.nn.encoders.encoding import build_encoding
 from disconer.nn.encoders.transformer.bundled import base_of, check_base
-from disconer.nn.scores import ScoreScale
+from disconer.nn.network import AnyNetwork
+from disconer.nn.reader import Reader
+from disconer.nn.runtime import Device, Precision
+from disconer.nn.scores import UNSCALED, ScoreScale
+from disconer.nn.torch_runtime import TorchRuntime
 from disconer.nn.weights import full_weights, save_weights
 from disconer.store.card import Figures
 from disconer.store.description import FORMAT_VERSION, read_description, read_scale, write_description
-from disconer.store.exported import COMPACT, CompactDescription
-from disconer.store.model import Model
-from disconer.store.onnx_files import RUNTIME
+from disconer.store.exported import COMPACT, RUNTIME, CompactDescription
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A network in torch, to be trained or run.
+
+    figures: what was measured of it, by split; see `card.Figures`.
+    scale: turns the scores of its entities into chances of being right.
+    """
+
+    network: AnyNetwork
+    reader: Reader
+    config: Config
+    labels: tuple[str, ...]
+    figures: Figures = field(default_factory=dict)
+    scale: ScoreScale = UNSCALED
+
+    @property
+    def max_pieces(self) -> int | None:
+        limits = [self.network.words.encoder.max_pieces, self.config.encoder.max_pieces]
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def runtime(self, device: Device = None, precision: Precision = "fp32") -> TorchRuntime:
+        return TorchRuntime(self.network, device, precision)
+
+    def save(self, folder: Path) -> None:
+        save_model(self, folder)
 
 
 def save_model(model: Model, folder: Path) -> None:

@@ -10,14 +10,13 @@ from typing import Any
 
 from disconer.config import config_from_dict
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import replace_file
-from disconer.core.folders import CONFIG, WEIGHTS
+from disconer.core.files import CONFIG, WEIGHTS, replace_file
 from disconer.core.version import __version__
 from disconer.nn.encoders.hub import first_line
 from disconer.nn.scores import UNSCALED, ScoreScale
 from disconer.store.card import model_card
 from disconer.store.exported import export_in_words
-from disconer.store.known_models import CARD, RELEASE
+from disconer.store.names import CARD, RELEASE
 from disconer.store.release_card import release_card
 
 FORMAT_VERSION = 2  # of the folder's layout; raised when older code could not read it

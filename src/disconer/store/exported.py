@@ -1,4 +1,4 @@
-"""What config.json and the card say of a model that was exported. No torch here."""
+"""What config.json and the card say of a model that was exported, and the files of its folder. No torch here."""
 
 from __future__ import annotations
 
@@ -6,9 +6,42 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from disconer.core.files import ONNX_GRAPH
 from disconer.nn.bits import CHANGE_BITS, MATRIX_BITS, TABLE_BITS
 from disconer.store.card import comparison_in_words
-from disconer.store.onnx_files import RUNTIME, RuntimeDescription
+
+SPANS, PAIRS = ONNX_GRAPH, "pairs.onnx"  # the network: from pieces to scores of spans; scores of pairs of spans
+RUNTIME = "runtime"  # what config.json calls the description below
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeDescription:
+    """What config.json says of an exported model beyond what it says of every model.
+
+    int8: whether its weights have 8 bits.
+    max_pieces: of a window, those around it included; None for no limit.
+    padding: the number that fills up rows of pieces.
+    checked: how it compares with the model that it was exported from, as `Comparison.to_dict` has it; None if unknown.
+    """
+
+    int8: bool
+    max_pieces: int | None
+    padding: int
+    kind: str = "onnx"
+    checked: Mapping[str, Any] | None = None
+
+    @property
+    def in_words(self) -> str:
+        """For the card of the model."""
+        weights = ", its weights rounded to 8 bits" if self.int8 else ""
+        said = [
+            f"This is an export for ONNX Runtime{weights}. It runs on the CPU and needs no torch.",
+            "The figures below were measured before the export.",
+        ]
+        if self.checked:
+            said.append(comparison_in_words(self.checked))
+        return "\n".join(said)
+
 
 COMPACT = "compact"  # what config.json calls the description below
 

@@ -3,8 +3,7 @@
 May import `core`. No torch.
 """
 
-from disconer.text.segment import segment
-from disconer.text.sentences import SPLITTERS, Splitter
+from disconer.text.sentences import SPLITTERS, Splitter, segment
 from disconer.text.tokens import TOKENIZERS, Tokenizer
 
 __all__ = ["SPLITTERS", "TOKENIZERS", "Splitter", "Tokenizer", "segment"]

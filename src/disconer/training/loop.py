@@ -21,7 +21,7 @@ from disconer.nn.tensors import WordBatch
 from disconer.nn.torch_runtime import size_multiple
 from disconer.predict.recognizer import Recognizer
 from disconer.runs.state import Stateful
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model
 from disconer.text.syntax.spec import NONE
 from disconer.training.adversarial import Adversary
 from disconer.training.display import Display

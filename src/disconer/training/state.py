@@ -11,12 +11,10 @@ from typing import Any
 import torch
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import replace_file
-from disconer.core.folders import WEIGHTS
+from disconer.core.files import WEIGHTS, replace_file
 from disconer.nn.weights import save_weights
 from disconer.runs.state import Stateful, save_state
-from disconer.store.checkpoint import save_model
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model, save_model
 
 BEST, LAST = "best", "last"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from disconer.config import SyntaxConfig
 from disconer.core.errors import DisconerError
 from disconer.core.progress import progress
-from disconer.text.syntax.account import Account
-from disconer.text.syntax.attach import untracked
+from disconer.text.syntax.attach import Account, untracked
 from disconer.text.syntax.make import make_syntax
 from disconer.training.data import TrainingData
 from disconer.training.display import Display

@@ -21,8 +21,7 @@ from disconer.nn.scores import UNSCALED
 from disconer.predict.recognizer import Recognizer
 from disconer.runs.accelerator import LONG_PATIENCE, PATIENCE, build_accelerator
 from disconer.runs.agreement import check_agreement, check_shared
-from disconer.store.checkpoint import load_model, record_figures, record_scale
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model, load_model, record_figures, record_scale
 from disconer.text.syntax.spec import NONE
 from disconer.training.data import TrainingData, read_data
 from disconer.training.display import Display

@@ -13,8 +13,7 @@ from disconer.formats.source import Source
 from disconer.predict.files import annotated
 from disconer.predict.inputs import Unit, units
 from disconer.predict.local.identity import Identity
-from disconer.predict.local.manifest import Manifest, manifest_path, part_path
-from disconer.predict.local.merge import find_parts
+from disconer.predict.local.manifest import Manifest, find_parts, manifest_path, part_path
 from disconer.predict.local.parts import Part, join_parts, write_joined, write_part
 from disconer.predict.shares import WHOLE, Share
 from predict.stand_in import FORMATS, PainFinder, documents, inputs, small_blocks

@@ -15,9 +15,8 @@ from disconer.predict.inputs import units
 from disconer.predict.predictor import Settings
 from disconer.predict.ray import connect, stream
 from disconer.predict.ray.actor import Finder
-from disconer.predict.ray.block import Block
+from disconer.predict.ray.block import Block, read_blocks
 from disconer.predict.ray.plan import Cluster, Plan
-from disconer.predict.ray.reader import read_blocks
 from disconer.predict.ray.work import Outcome, RayWork
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from annotated import annotated, entity
 from disconer.core.types import Document, Entity, Fragment
 from disconer.evaluate.measures import unique
-from disconer.render.report.curve import Curve, Point
+from disconer.render.report.figures import Curve, Point
 
 GOLD = annotated("ADR: pain", "ADR: itching")
 

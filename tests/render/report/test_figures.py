@@ -3,8 +3,7 @@ from __future__ import annotations
 import re
 
 from disconer.evaluate.calibration import Calibration
-from disconer.render.report.figures import calibration_plot, learning_plots
-from disconer.render.report.learning import Epoch
+from disconer.render.report.figures import Epoch, calibration_plot, learning_plots
 from disconer.render.report.plots import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Axis, Series, plot
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from disconer.render.report.learning import METRICS, Epoch, learning_curve
+from disconer.render.report.figures import METRICS, Epoch, learning_curve
 
 RECORD = {"epoch": 1, "loss": 2.5, "dev_f1": 0.5, "dev_f1_discontinuous": 0.25, "seconds": 3.0}
 

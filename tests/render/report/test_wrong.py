@@ -6,7 +6,7 @@ from annotated import LETTERS, TEXT, annotated, small_pairs
 from disconer.core.types import Document, Sentence
 from disconer.evaluate import mistakes
 from disconer.render.marks import Standing
-from disconer.render.report.wrong import WrongSentence, wrong_sentences
+from disconer.render.report.sentences import WrongSentence, wrong_sentences
 
 LINES = TEXT.split("\n")
 

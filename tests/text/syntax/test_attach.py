@@ -8,12 +8,10 @@ import pytest
 from disconer.core.errors import BadInput, DisconerError
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.text.syntax.account import Account
-from disconer.text.syntax.attach import NOT_IN_DATA, Syntax
+from disconer.text.syntax.attach import NOT_IN_DATA, Account, Syntax
 from disconer.text.syntax.cache import ParseCache
 from disconer.text.syntax.parser import Identity, Parse, Unparsed
-from disconer.text.syntax.tree import CIRCLE
-from disconer.text.syntax.words import Words
+from disconer.text.syntax.tree import CIRCLE, Words
 from text.syntax.fakes import FakeParser, chain, document
 
 

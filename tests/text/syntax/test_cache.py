@@ -109,7 +109,7 @@ from pathlib import Path
 from disconer.text.syntax.parser import Identity
 from disconer.text.syntax.cache import ParseCache
 from disconer.text.syntax.tree import Tree
-from disconer.text.syntax.words import Words
+from disconer.text.syntax.tree import Words
 cache = ParseCache(Path(sys.argv[1]), Identity("fake", "parser", "1"))
 for number in range(100):
     cache.put({Words((f"{sys.argv[2]}{number}",), (False,)): Tree((-1,), ("root",))})

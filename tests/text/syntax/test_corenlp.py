@@ -12,10 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from disconer.core.errors import DisconerError
-from disconer.text.syntax.account import Account
-from disconer.text.syntax.attach import Syntax
-from disconer.text.syntax.corenlp import BATCH, GIVE_UP_AFTER, PROPERTIES, CoreNlpParser
-from disconer.text.syntax.corenlp_http import Client
+from disconer.text.syntax.attach import Account, Syntax
+from disconer.text.syntax.corenlp import BATCH, GIVE_UP_AFTER, PROPERTIES, Client, CoreNlpParser
 from disconer.text.syntax.parser import Parse, Unparsed
 from text.syntax.fakes import document, plain_words
 

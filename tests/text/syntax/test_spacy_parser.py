@@ -16,8 +16,7 @@ from disconer.text.syntax.parser import Parse, Unparsed
 from disconer.text.syntax.processes import Processes
 from disconer.text.syntax.spacy import SpacyParser
 from disconer.text.syntax.spec import BIOMEDICAL
-from disconer.text.syntax.tree import Tree
-from disconer.text.syntax.words import Words
+from disconer.text.syntax.tree import Tree, Words
 from text.syntax.fakes import words_of
 
 spacy = pytest.importorskip("spacy")

@@ -9,8 +9,7 @@ from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.bigbio.encode import NAME, whole_passage
-from disconer.formats.entities import build_entity
-from disconer.formats.gather import Gathered
+from disconer.formats.entities import Gathered, build_entity
 from disconer.formats.jsonfiles import field
 from disconer.formats.passages import lay_out
 

@@ -10,8 +10,7 @@ from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
 from disconer.formats.bioc.layout import NAME, Home, Homes, layout_of
-from disconer.formats.entities import build_entity, surface_fits
-from disconer.formats.gather import Gathered
+from disconer.formats.entities import Gathered, build_entity, surface_fits
 from disconer.formats.passages import lay_out
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from disconer.core.errors import Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
 from disconer.formats.bioc.decode import COLLECTION_FIELDS, LABEL, SCORE
-from disconer.formats.bioc.layout import NAME, Homes, texts_at
-from disconer.formats.bioc.shape import completed
+from disconer.formats.bioc.layout import NAME, Homes, completed, texts_at
 from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.passages import holds
 

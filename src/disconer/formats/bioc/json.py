@@ -14,7 +14,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.bioc.decode import COLLECTION_FIELDS, to_document
 from disconer.formats.bioc.encode import encoded
-from disconer.formats.bioc.shape import UNKNOWN_FIELDS, completed
+from disconer.formats.bioc.layout import UNKNOWN_FIELDS, completed
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import SUFFIXES, dump_json, field, iter_records, leading_keys
 from disconer.formats.source import Member

@@ -1,4 +1,4 @@
-"""What a BioC document says beyond its text and mentions, as it lies in `Document.extras["bioc"]`.
+"""The parts of a BioC document: as JSON has them, and as they lie in `Document.extras["bioc"]`.
 
 {"collection": {"source": …, "date": …, "key": …, "infons": {…}},
  "infons": {…}, "relations": […], "annotations": […],
@@ -17,7 +17,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
 from disconer.core.types import Fragment
+from disconer.formats.jsonfiles import TYPE_NAMES
 
 if TYPE_CHECKING:
     from bioc import BioCDocument, BioCPassage, BioCSentence
@@ -86,3 +89,59 @@ class Homes:
         passage = max(0, bisect_right(self._passages, start) - 1)
         sentence = bisect_right(self._sentences[passage], start) - 1
         return [passage, sentence] if sentence >= 0 else [passage]
+
+
+# A field that ends in s holds parts of the kind that it is the plural of.
+_SHAPES: dict[str, dict[str, type]] = {
+    "document": {"id": str, "infons": dict, "passages": list, "annotations": list, "relations": list},
+    "passage": {
+        "offset": int,
+        "infons": dict,
+        "text": str,
+        "sentences": list,
+        "annotations": list,
+        "relations": list,
+    },
+    "sentence": {"offset": int, "infons": dict, "text": str, "annotations": list, "relations": list},
+    "annotation": {"id": str, "infons": dict, "text": str, "locations": list},
+    "relation": {"id": str, "infons": dict, "nodes": list},
+    "location": {"offset": int, "length": int},
+    "node": {"refid": str, "role": str},
+}
+_TAG = "bioctype"  # the name of the kind, which some writers repeat in each part
+
+UNKNOWN_FIELDS = "fields that BioC does not define"
+
+
+def completed(record: Any, where: Where, ledger: Ledger, kind: str = "document") -> dict[str, Any]:
+    """A BioC part with every field that the `bioc` library asks for, each of the right type.
+
+    Real files leave out what is empty and write ids as numbers. Only offsets and lengths have no substitute.
+    """
+    if not isinstance(record, dict):
+        raise BadInput("bad-syntax", f"This is not a BioC {kind}", where=where, got=excerpt(record))
+    shape = _SHAPES[kind]
+    ledger.lost(UNKNOWN_FIELDS, len(record.keys() - shape.keys() - {_TAG}))
+    part: dict[str, Any] = {}
+    for name, expected in shape.items():
+        value = _typed(record.get(name), expected, f"The {kind}'s field {name!r}", where)
+        if expected is list:
+            value = [completed(item, where, ledger, name[:-1]) for item in value]
+        part[name] = value
+    return part
+
+
+def _typed(value: Any, expected: type, what: str, where: Where) -> Any:
+    if value is None and expected is not int:
+        return expected()
+    if isinstance(value, int) and expected is str:
+        return str(value)
+    if isinstance(value, expected) and not isinstance(value, bool):
+        return value
+    raise BadInput(
+        "bad-syntax",
+        f"{what} is {'missing' if value is None else 'of the wrong type'}",
+        where=where,
+        got=None if value is None else excerpt(value),
+        expected=TYPE_NAMES[expected],
+    )

@@ -7,10 +7,9 @@ from functools import cached_property
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
-from disconer.formats.brat.layout import Layout
-from disconer.formats.brat.lines import TEXT_BOUND, TextBound, own_id, parse_text_bound, text_bound_line
+from disconer.formats.brat.lines import TEXT_BOUND, Layout, TextBound, own_id, parse_text_bound, text_bound_line
+from disconer.formats.brat.misfit import advice, excuse
 from disconer.formats.entities import build_entity, surface_fits
-from disconer.formats.misfit import advice, excuse
 from disconer.formats.source import Member
 
 

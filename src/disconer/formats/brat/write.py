@@ -6,9 +6,9 @@ from itertools import count
 
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, normalise
-from disconer.formats.brat.layout import Layout
 from disconer.formats.brat.lines import (
     TEXT_BOUND,
+    Layout,
     brat_label,
     highest_number,
     is_text_bound_id,
@@ -17,9 +17,9 @@ from disconer.formats.brat.lines import (
     text_bound_line,
     without_references,
 )
+from disconer.formats.brat.misfit import excuse
 from disconer.formats.entities import surface_fits
 from disconer.formats.extras import note_trees
-from disconer.formats.misfit import excuse
 
 
 def annotation_text(document: Document, ledger: Ledger) -> str:

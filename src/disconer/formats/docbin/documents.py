@@ -3,19 +3,97 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from spacy.tokens import Doc
+from spacy.tokens import Token as SpacyToken
 from spacy.vocab import Vocab
 
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Sentence
+from disconer.core.types import Document, Fragment, Sentence, Token
 from disconer.formats.docbin.groups import KEY, Mention, is_ours, mentions_of, place, write_group
-from disconer.formats.docbin.sentences import sentences_of
-from disconer.formats.docbin.words import Words, cover
 from disconer.formats.entities import build_entity
 from disconer.formats.native import from_record, to_record
-from disconer.text import segment
+from disconer.text import Splitter, segment
+
+
+@dataclass(slots=True)
+class Words:
+    """Words in order; `starts` are their offsets."""
+
+    texts: list[str] = field(default_factory=list)
+    spaces: list[bool] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+
+
+def cover(text: str, tokens: Iterable[Token], fragments: Iterable[Fragment]) -> Words:
+    """Cut a text into words: its tokens, what stands between them, and a cut wherever a fragment begins or ends.
+
+    A single space after a word belongs to it, as spaCy has it, unless a fragment begins or ends with this space.
+    """
+    begins: set[int] = set()
+    ends: set[int] = set()
+    for start, end in fragments:
+        begins.add(start)
+        ends.add(end)
+    kept = {start for start, _ in tokens}
+    cuts = kept | {end for _, end in tokens} | begins | ends | {0, len(text)}
+    words = Words()
+    for start, end in pairwise(sorted(cuts)):
+        free = start not in kept and start not in begins and start + 1 not in ends
+        if free and text[start] == " " and words.texts:
+            words.spaces[-1] = True
+            start += 1
+        if start < end:
+            words.texts.append(text[start:end])
+            words.spaces.append(False)
+            words.starts.append(start)
+    return words
+
+
+def sentences_of(doc: Doc, splitter: Splitter | None = None) -> tuple[Sentence, ...] | None:
+    """The sentences that a pipeline marked in a Doc, or else those that `splitter` finds; None if there is neither.
+
+    Tokens that are only whitespace are left out. Heads come along where the Doc is parsed.
+    """
+    if len(doc) > 1 and doc.has_annotation("SENT_START"):  # spaCy calls shorter ones annotated, whatever they are
+        stretches: Iterable[Iterable[SpacyToken]] = doc.sents
+    elif splitter is not None:
+        stretches = _split(doc, splitter)
+    else:
+        return None
+    parsed = doc.has_annotation("DEP")
+    found = []
+    for stretch in stretches:
+        words = [token for token in stretch if token.text.strip()]
+        if words:
+            found.append(_sentence(words, parsed))
+    return tuple(found)
+
+
+def _split(doc: Doc, splitter: Splitter) -> list[list[SpacyToken]]:
+    """The tokens of each sentence. A token that reaches into the next sentence stays with the one it begins in."""
+    ends = [end for _, end in splitter(doc.text)]
+    stretches: list[list[SpacyToken]] = [[] for _ in [*ends, None]]
+    number = 0
+    for token in doc:
+        while number < len(ends) and token.idx >= ends[number]:
+            number += 1
+        stretches[number].append(token)
+    return stretches
+
+
+def _sentence(words: Sequence[SpacyToken], parsed: bool) -> Sentence:
+    tokens = tuple([Token(word.idx, word.idx + len(word)) for word in words])
+    start, end = tokens[0].start, tokens[-1].end
+    if not parsed:
+        return Sentence(start, end, tokens)
+    places = {word.i: place for place, word in enumerate(words)}
+    heads = tuple([-1 if word.head.i == word.i else places.get(word.head.i, -1) for word in words])
+    return Sentence(start, end, tokens, heads, tuple([word.dep_ for word in words]))
+
 
 SPANCAT_KEY = "sc"  # where spaCy's span categorizer puts its spans, unless told
 UNNAMED_RELATION = "dep"

@@ -9,8 +9,7 @@ from typing import Any
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats.dygie.fragments import COMBINED, OVERLAP, Fragment, Relation, rebuild
-from disconer.formats.dygie.trees import to_heads
+from disconer.formats.dygie.fragments import COMBINED, OVERLAP, Fragment, Relation, rebuild, to_heads
 from disconer.formats.jsonfiles import field, iter_records
 from disconer.formats.sentencewise import Mention, WordSentence, check_words, from_words
 from disconer.formats.source import Member

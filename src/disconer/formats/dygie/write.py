@@ -8,9 +8,8 @@ from typing import Any, BinaryIO
 
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats.dygie.fragments import rebuild, take_apart
+from disconer.formats.dygie.fragments import rebuild, take_apart, to_heads, to_neighbours
 from disconer.formats.dygie.read import N_TOKENS
-from disconer.formats.dygie.trees import to_heads, to_neighbours
 from disconer.formats.extras import carried
 from disconer.formats.jsonfiles import dump_json
 from disconer.formats.sentencewise import TokenSentence, to_sentences

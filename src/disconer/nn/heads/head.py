@@ -10,9 +10,8 @@ from typing import Protocol, TypeVar
 
 from torch import Tensor
 
-from disconer.nn.found import Found
 from disconer.nn.tensors import WordBatch
-from disconer.nn.windows import Window
+from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
 WindowTargets = TypeVar("WindowTargets")

@@ -9,12 +9,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from disconer.core.folders import CONFIG
+from disconer.core.files import CONFIG
 from disconer.core.version import __version__
 from disconer.predict.inputs import Unit
 from disconer.predict.predictor import Settings
-from disconer.store.known_models import RELEASE
-from disconer.store.names import find_model
+from disconer.store.names import RELEASE, find_model
 
 _DIGEST_BYTES = 16
 _CHUNK = 2**20

@@ -1,10 +1,13 @@
-"""Manifests: beside each part a small file that says what it is, by which finished parts are known."""
+"""Manifests: beside each part a small file that says what it is; and finished parts of one output found by them."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from disconer.core.errors import DisconerError, Where
 from disconer.formats.target import new_file
@@ -54,3 +57,64 @@ def part_path(folder: Path, share: Share) -> Path:
 
 def manifest_path(folder: Path, share: Share) -> Path:
     return folder / f"{share.file_name}.json"
+
+
+MOST_NAMED = 20  # shares or parts in a message
+
+
+def find_parts(folders: Iterable[Path]) -> list[Part]:
+    """All parts of an output, in the order of their shares; it says what is missing or does not belong."""
+    folders = list(folders)
+    manifests = [Manifest.load(path) for folder in folders for path in sorted(folder.glob("part-*-of-*.json"))]
+    where = Where(", ".join(map(str, folders)))
+    if not manifests:
+        raise DisconerError(
+            "There are no finished parts here",
+            where=where,
+            expected="part-….jsonl files with their manifests, as `disconer predict --shard K/N -o FOLDER` writes them",
+        )
+    _check_alike(manifests, "cut into as many shares", lambda one: one.part.share.of)
+    _check_complete([one.part.share for one in manifests], where)
+    _check_alike(manifests, "of the same input (names and sizes of files)", lambda one: one.identity.input)
+    _check_alike(manifests, "of the same input (content)", lambda one: (one.part.n_records, one.part.digest))
+    _check_alike(manifests, "by the same model", lambda one: one.identity.model)
+    _check_alike(manifests, "with the same settings", lambda one: one.identity.settings)
+    parts = sorted((one.part for one in manifests), key=lambda part: part.share.number)
+    if lost := [part.path.name for part in parts if not part.path.is_file()]:
+        raise DisconerError(
+            f"Of {_listed(lost)} there is only the manifest", where=where, fix="Copy the files here too."
+        )
+    return parts
+
+
+def _check_complete(shares: Sequence[Share], where: Where) -> None:
+    found = Counter(share.number for share in shares)
+    n = shares[0].of
+    if missing := [str(Share(number, n)) for number in range(1, n + 1) if number not in found]:
+        raise DisconerError(
+            f"{len(missing)} of {n} parts are missing: {_listed(missing)}",
+            where=where,
+            fix=f"Predict them: --shard {missing[0]}, with the other options as before.",
+        )
+    if twice := [str(Share(number, n)) for number, times in sorted(found.items()) if times > 1]:
+        raise DisconerError(f"Parts are there twice: {_listed(twice)}", where=where, fix="Name each folder once.")
+
+
+def _check_alike(manifests: Sequence[Manifest], what: str, value: Callable[[Manifest], Any]) -> None:
+    """All manifests must agree; those that differ from most are named."""
+    values = [repr(value(one)) for one in manifests]
+    ((usual, _),) = Counter(values).most_common(1)
+    if others := [one.part.path.name for one, own in zip(manifests, values, strict=True) if own != usual]:
+        odd = next(own for own in values if own != usual)
+        raise DisconerError(
+            f"These parts are not all {what}: {_listed(others)} differ from the others",
+            where=Where(str(manifests[0].part.path.parent)),
+            got=odd,
+            expected=usual,
+            fix="Predict them again with the options of the others, or keep outputs in separate folders.",
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

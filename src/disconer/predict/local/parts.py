@@ -20,8 +20,7 @@ from disconer.formats.seen_ids import SeenIds
 from disconer.formats.target import new_file, refuse_existing
 from disconer.predict.inputs import Unit
 from disconer.predict.predictor import Annotator
-from disconer.predict.records import Walk, by_block, placed_documents
-from disconer.predict.shares import Share
+from disconer.predict.shares import Share, Walk, by_block, placed_documents
 
 _ID_AT = len('{"id":')
 _scan = json.JSONDecoder().raw_decode

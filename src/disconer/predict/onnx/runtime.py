@@ -13,11 +13,11 @@ from disconer.core.background import made_ahead
 from disconer.core.errors import DisconerError, Where
 from disconer.nn.arrays import WordArrays
 from disconer.nn.encoders.hub import first_line
-from disconer.nn.found import Found
 from disconer.nn.heads.span.decisions import Floats, Fragments, SpanPlaces, decide, possible_pairs
 from disconer.nn.heads.span.reading import read_entities
 from disconer.nn.reader import Ints
-from disconer.store.onnx_files import PAIRS, SPANS
+from disconer.nn.windows import Found
+from disconer.store.exported import PAIRS, SPANS
 
 BATCH_PIECES = 2**8  # what is computed of more does not stay in the cache of a core, and everything takes longer
 BATCH_SPANS = 2**18

@@ -16,10 +16,10 @@ from disconer.predict.local.identity import model_identity
 from disconer.predict.local.jobs import THREAD_VARIABLES
 from disconer.predict.predictor import Predictor
 from disconer.predict.ray.block import END, Block
-from disconer.predict.ray.encodings import ENCODINGS
+from disconer.predict.ray.parts import ENCODINGS
 from disconer.predict.ray.plan import Plan
 from disconer.store.names import find_model
-from disconer.text.syntax.account import Account
+from disconer.text.syntax.attach import Account
 
 TAKEN_OVER = "An actor has died, and another one took over its documents."
 TRIES = 3  # of a block: Ray gives it to another actor whenever one dies, were it for ever

@@ -1,16 +1,21 @@
-"""A block on its way, from the reader through an actor to the writer, with the account of what happened to it."""
+"""Blocks: from the reader through an actor to the writer, with the account of what happened to each. No Ray here."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from traceback import format_exc
 from typing import Any
 
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
+from disconer.formats.native import to_line
+from disconer.formats.remote import open_source
+from disconer.predict.inputs import units
 from disconer.predict.local.messages import error_from_dict, error_to_dict, ledger_from_dict, ledger_to_dict
+from disconer.predict.ray.plan import Plan
+from disconer.predict.shares import by_block, placed_documents
 
 END = -1  # the number of what comes after the last block
 
@@ -72,3 +77,22 @@ class Block:
             error=account["error"] and error_from_dict(account["error"]),
             failure=failure,
         )
+
+
+def read_blocks(plan: Plan) -> Iterator[Block]:
+    """Blocks with their documents as native JSONL, and at last one without, which says that it was the last.
+
+    What is wrong with the input is said in place of the block that it is in, and ends the reading.
+    """
+    ledger = Ledger(skip_bad=plan.skip_bad)
+    n_blocks = 0
+    try:
+        inputs = [unit for path, format in plan.given for unit in units(open_source(path), format)]
+        for number, documents in by_block(placed_documents(inputs, ledger, plan.rest)):
+            content = b"".join(map(to_line, documents))
+            yield Block(number, content, ledger=ledger.taken(), n_before=n_blocks)
+            n_blocks += 1
+    except Exception as error:
+        yield Block(END, ledger=ledger.taken(), n_before=n_blocks).spoilt(error)
+    else:
+        yield Block(END, ledger=ledger.taken(), n_before=n_blocks)

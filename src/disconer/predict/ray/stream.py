@@ -12,10 +12,9 @@ from ray.data import ActorPoolStrategy, DataContext, Datasource, ReadTask
 from ray.data.block import BlockMetadata
 
 from disconer.predict.ray.actor import Finder
-from disconer.predict.ray.block import Block
+from disconer.predict.ray.block import Block, read_blocks
 from disconer.predict.ray.connect import translated
 from disconer.predict.ray.plan import Plan
-from disconer.predict.ray.reader import read_blocks
 
 AHEAD = 2  # blocks that an actor has: one that it works on, one that waits
 

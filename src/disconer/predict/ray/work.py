@@ -17,8 +17,7 @@ from disconer.predict.local.identity import identify
 from disconer.predict.local.jobs import RemoteTraceback, useful_jobs
 from disconer.predict.predictor import Settings
 from disconer.predict.ray.block import END, Block
-from disconer.predict.ray.encodings import Encoded
-from disconer.predict.ray.parts import Finished, Parts
+from disconer.predict.ray.parts import Encoded, Finished, Parts
 from disconer.predict.ray.plan import Cluster, Plan, blocks_per_part
 from disconer.store.names import find_model
 

@@ -2,13 +2,91 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from disconer.evaluate.calibration import Calibration
-from disconer.render.report.curve import Curve, Point
-from disconer.render.report.learning import Epoch
+from disconer.evaluate.counts import Counts
+from disconer.evaluate.measures import Unique
 from disconer.render.report.plots import Axis, Dot, Series, plot
+
+N_STEPS = 1_000  # thresholds that are told apart
+
+
+class Point(NamedTuple):
+    """Precision and recall of the predictions that score at least `threshold`."""
+
+    threshold: float
+    precision: float
+    recall: float
+    f1: float
+
+
+class Curve:
+    """Counts predictions by score; one without a score counts as certain."""
+
+    def __init__(self) -> None:
+        self.n_gold = self.n_scored = 0
+        self._right = [0] * (N_STEPS + 1)
+        self._all = [0] * (N_STEPS + 1)
+
+    def add(self, gold: Unique, predicted: Unique) -> None:
+        """Count one more document."""
+        self.n_gold += len(gold)
+        for key, entity in predicted.items():
+            self.n_scored += entity.score is not None
+            step = int((1.0 if entity.score is None else entity.score) * N_STEPS)
+            self._all[step] += 1
+            self._right[step] += key in gold
+
+    def points(self) -> Iterator[Point]:
+        """From the highest threshold that any prediction reaches to the lowest."""
+        right = predicted = 0
+        for step in range(N_STEPS, -1, -1):
+            if self._all[step]:
+                right += self._right[step]
+                predicted += self._all[step]
+                counts = Counts(self.n_gold, right, predicted, right)
+                yield Point(step / N_STEPS, counts.precision, counts.recall, counts.f1)
+
+    @property
+    def best(self) -> Point | None:
+        """Where F1 is highest; None without scores."""
+        return max(self.points(), key=lambda point: point.f1, default=None) if self.n_scored else None
+
+
+METRICS = "metrics.jsonl"  # in the folder of a run; the model is that folder's best/ or last/
+
+
+class Epoch(NamedTuple):
+    number: int
+    loss: float
+    dev_f1: float
+    dev_f1_discontinuous: float
+
+
+def learning_curve(model: str) -> list[Epoch]:
+    """The epochs of the run that a model folder belongs to; none if it is not of a run, or the record is damaged."""
+    folder = Path(model)
+    for place in (folder / METRICS, folder.resolve().parent / METRICS):
+        if folder.is_dir() and place.is_file():
+            try:
+                return [_epoch(line) for line in place.read_text("utf-8").splitlines()]
+            except (OSError, ValueError, KeyError, TypeError):
+                return []
+    return []
+
+
+def _epoch(line: str) -> Epoch:
+    record = json.loads(line)
+    figures = [float(record[name]) for name in ("loss", "dev_f1", "dev_f1_discontinuous")]
+    if not all(map(math.isfinite, figures)):
+        raise ValueError(f"a figure that is no number in {line!r}")
+    return Epoch(int(record["epoch"]), *figures)
+
 
 PERCENT = (0, 20, 40, 60, 80, 100)
 N_TICKS = 5

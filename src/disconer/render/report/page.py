@@ -14,13 +14,9 @@ from disconer.evaluate.measures import Unique, unique
 from disconer.evaluate.mistakes import ErrorClass
 from disconer.evaluate.table import Row, Table, tables
 from disconer.render.escape import escaped
-from disconer.render.report.confusion import Confusion
-from disconer.render.report.confusion_tables import errors_by_kind, errors_by_label, labels_confused
-from disconer.render.report.curve import Curve, Point
-from disconer.render.report.figures import calibration_plot, learning_plots, precision_recall
-from disconer.render.report.learning import Epoch
-from disconer.render.report.sentences import CHUNK, Sentences
-from disconer.render.report.wrong import wrong_sentences
+from disconer.render.report.confusion import Confusion, errors_by_kind, errors_by_label, labels_confused
+from disconer.render.report.figures import Curve, Epoch, Point, calibration_plot, learning_plots, precision_recall
+from disconer.render.report.sentences import CHUNK, Sentences, wrong_sentences
 from disconer.render.stylesheet import resource, stylesheet, themes
 
 _HEAD = """<!DOCTYPE html>

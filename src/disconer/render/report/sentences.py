@@ -1,4 +1,4 @@
-"""Wrong sentences on their way to the page: drawn as they come, and kept compressed, to a tenth of their size.
+"""The sentences in which something is wrong: found, drawn as they come, and kept compressed.
 
 The page shows a few at a time. They stand in it as JSON, which a browser reads only when they are to be shown:
 a hundred thousand of them as elements would take it minutes.
@@ -8,16 +8,99 @@ from __future__ import annotations
 
 import json
 import zlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import BinaryIO
 
-from disconer.core.types import Entity, Kind
-from disconer.evaluate.mistakes import ErrorClass, Mistake
+from disconer.core.types import Document, Entity, Kind
+from disconer.evaluate.measures import Key
+from disconer.evaluate.mistakes import ErrorClass, Mistake, Nearby, mistakes
 from disconer.render.escape import escaped
 from disconer.render.html import document_html
-from disconer.render.marks import Mark
+from disconer.render.marks import Mark, Standing
 from disconer.render.palette import Palette
 from disconer.render.report.confusion import kinds_of, labels_of
-from disconer.render.report.wrong import WrongSentence
+from disconer.text import segment
+
+
+@dataclass(frozen=True, slots=True)
+class WrongSentence:
+    """A sentence with its errors.
+
+    document, start, end: where it stands: the sentence, or more where an error reaches beyond it.
+    marks: all entities that lie in it or reach into it, gold and predicted.
+    mistakes: those whose first entity starts in it.
+    """
+
+    document: Document
+    start: int
+    end: int
+    marks: tuple[Mark, ...]
+    mistakes: tuple[Mistake, ...]
+
+    @property
+    def text(self) -> str:
+        return self.document.text[self.start : self.end]
+
+
+def wrong_sentences(gold: Document, predicted: Document) -> Iterator[WrongSentence]:
+    """The sentences of a document that have an error, in order."""
+    found = mistakes(gold, predicted)
+    if not found:
+        return
+    sentences = segment(gold).sentences or ()
+    starts = [sentence.start for sentence in sentences]
+    by_sentence: dict[int, list[Mistake]] = {}
+    for mistake in found:
+        by_sentence.setdefault(bisect_right(starts, _reach(mistake)[0]) - 1, []).append(mistake)
+    marks = _Marks(gold, predicted, found)
+    for number, own in sorted(by_sentence.items()):
+        reaches = [_reach(mistake) for mistake in own]
+        if number >= 0:
+            reaches.append((sentences[number].start, sentences[number].end))
+        start, end = min(reach[0] for reach in reaches), max(reach[1] for reach in reaches)
+        yield WrongSentence(gold, start, end, tuple(marks.within(start, end)), tuple(sorted(own, key=_reach)))
+
+
+def _reach(mistake: Mistake) -> tuple[int, int]:
+    entities = mistake.gold + mistake.predicted
+    return min(entity.start for entity in entities), max(entity.end for entity in entities)
+
+
+class _Marks:
+    """What there is to draw of a stretch of a document."""
+
+    def __init__(self, gold: Document, predicted: Document, found: Iterable[Mistake]) -> None:
+        missed: dict[Key, str] = {}
+        wrong: dict[Key, str] = {}
+        for mistake in found:
+            missed |= {entity.key: mistake.error.words for entity in mistake.gold}
+            wrong |= {entity.key: mistake.error.words for entity in mistake.predicted}
+        self._gold, self._missed = Nearby(gold.entities), missed
+        self._predicted, self._wrong = Nearby(predicted.entities), wrong
+
+    def within(self, start: int, end: int) -> Iterator[Mark]:
+        """What is right, then what was missed, then what is wrong."""
+        missed, predicted = _unique(self._gold(start, end)), _unique(self._predicted(start, end))
+        for entity in predicted:
+            if entity.key not in self._wrong:
+                yield Mark(entity, Standing.RIGHT)
+        for entity in missed:
+            if entity.key in self._missed:
+                yield Mark(entity, Standing.MISSED, self._missed[entity.key])
+        for entity in predicted:
+            if entity.key in self._wrong:
+                yield Mark(entity, Standing.WRONG, self._wrong[entity.key])
+
+
+def _unique(entities: Iterable[Entity]) -> list[Entity]:
+    """A repeated annotation is drawn once."""
+    found: dict[Key, Entity] = {}
+    for entity in entities:
+        found.setdefault(entity.key, entity)
+    return list(found.values())
+
 
 CHUNK = 100  # sentences that are read together
 

@@ -1,4 +1,4 @@
-"""The bars and captions of an SVG picture."""
+"""The bars, captions, sizes and styles of SVG pictures."""
 
 from __future__ import annotations
 
@@ -6,12 +6,57 @@ from collections.abc import Iterator, Sequence
 
 from disconer.render.clusters import columns
 from disconer.render.escape import escaped
-from disconer.render.lanes import Reach, pack
-from disconer.render.lines import Line, Piece
+from disconer.render.lines import Line, Piece, Reach, pack
 from disconer.render.marks import Mark, Standing
-from disconer.render.palette import Palette
+from disconer.render.palette import DARK, LIGHT, THEMES, Palette, Theme
 from disconer.render.svg.rows import Row
-from disconer.render.svg.style import CAPTION_COLUMN, COLUMN, TEXT_SIZE
+
+TEXT_SIZE, CAPTION_SIZE = 15, 11
+COLUMN, CAPTION_COLUMN = 0.6 * TEXT_SIZE, 0.6 * CAPTION_SIZE  # most fixed-width fonts are as wide as this
+
+_SHAPES = f"""\
+.disconer-svg {{ font: {TEXT_SIZE}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, "Noto Sans Mono", monospace; }}
+.disconer-svg text {{ white-space: pre; }}
+.disconer-svg .h, .disconer-svg .l, .disconer-svg .n {{ font-size: {CAPTION_SIZE}px; }}
+.disconer-svg .l {{ font-weight: 600; }}
+.disconer-svg .g, .disconer-svg .b, .disconer-svg .a {{ fill: none; }}
+.disconer-svg .b {{ stroke-width: 3px; }}
+.disconer-svg .wrong .b {{ stroke-dasharray: 5 3; }}
+.disconer-svg .missed .b {{ stroke-width: 5px; }}
+.disconer-svg .missed .i {{ stroke-width: 3px; }}
+.disconer-svg .t {{ opacity: 0; }}
+.disconer-svg .e {{ outline: none; }}
+.disconer-svg .e:hover .t, .disconer-svg .e:focus .t {{ opacity: .22; }}
+.disconer-svg .e:hover .b, .disconer-svg .e:focus .b {{ stroke-width: 5px; }}
+.disconer-svg .e:hover .g, .disconer-svg .e:focus .g {{ stroke-width: 2px; }}
+.disconer-svg .r {{ stroke-width: 3px; text-anchor: middle; }}
+"""
+
+
+def svg_style(theme: str = "auto") -> str:
+    """All rules of a picture. "auto": dark where the reader prefers that, but light on paper."""
+    if theme != "auto":
+        return _SHAPES + _colours(THEMES[theme])
+    dark = f"@media screen and (prefers-color-scheme: dark) {{\n{_colours(DARK)}}}\n"
+    return _SHAPES + _colours(LIGHT) + dark
+
+
+def _colours(theme: Theme) -> str:
+    rules = [
+        f".disconer-svg .p {{ fill: {theme.paper}; }}",
+        f".disconer-svg text {{ fill: {theme.ink}; }}",
+        f".disconer-svg .h, .disconer-svg .n, .disconer-svg .r {{ fill: {theme.faint}; }}",
+        f".disconer-svg .a {{ stroke: {theme.faint}; }} .disconer-svg .v {{ fill: {theme.faint}; }}",
+        f".disconer-svg .r {{ stroke: {theme.paper}; }}",
+        f".disconer-svg .missed .i {{ stroke: {theme.paper}; }}",
+    ]
+    named = {f"c{number}": colour for number, colour in enumerate(theme.marks)}
+    named |= {"right": theme.right, "missed": theme.missed, "wrong": theme.wrong}
+    for name, colour in named.items():
+        own = f".disconer-svg .{name}"
+        rules.append(f"{own} .b, {own} .g {{ stroke: {colour}; }} {own} .t, {own} .l {{ fill: {colour}; }}")
+    return "\n".join(rules) + "\n"
+
 
 FIRST_LANE, LANE = 10, 20  # from the baseline of the text to the first bar, and from bar to bar
 HALF = 0.5  # of a thin line, so that it falls on whole pixels

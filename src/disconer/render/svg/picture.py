@@ -16,9 +16,8 @@ from disconer.render.lines import Line, lines, wrapped_lines
 from disconer.render.marks import Mark
 from disconer.render.palette import Palette
 from disconer.render.svg.arcs import Arcs, sentence_lines
-from disconer.render.svg.marks import SvgMarks
+from disconer.render.svg.marks import COLUMN, SvgMarks, svg_style
 from disconer.render.svg.rows import Row, Unit, row_of
-from disconer.render.svg.style import COLUMN, svg_style
 
 WIDTH = 100  # columns of text, unless told otherwise
 MARGIN = 16

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from disconer.text.syntax.parser import Parse, Unparsed
-from disconer.text.syntax.tree import ROOT, Tree, depths_of, fault_in
-from disconer.text.syntax.words import Words
+from disconer.text.syntax.tree import ROOT, Tree, Words, depths_of, fault_in
 
 PART = "dep"  # the relation of a word to the one that stands for its block
 OTHER_TEXT = "the parser's words are not those of the text"

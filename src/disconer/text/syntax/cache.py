@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from disconer.core.errors import DisconerWarning
-from disconer.core.folders import cache_folder
+from disconer.core.files import cache_folder
 from disconer.text.syntax.parser import Identity, Unparsed
-from disconer.text.syntax.tree import Tree, fault_in
-from disconer.text.syntax.words import Words
+from disconer.text.syntax.tree import Tree, Words, fault_in
 
 T = TypeVar("T")
 

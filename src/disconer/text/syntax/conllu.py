@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from disconer.text.syntax.parser import Identity, Parse, Unparsed
 from disconer.text.syntax.spec import ParserSpec
-from disconer.text.syntax.words import Words
+from disconer.text.syntax.tree import Words
 
 
 class ConlluParser:

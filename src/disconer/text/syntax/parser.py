@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from disconer.text.syntax.words import Words
+from disconer.text.syntax.tree import Words
 
 
 @dataclass(frozen=True, slots=True)

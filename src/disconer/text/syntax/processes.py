@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from disconer.core.errors import DisconerError
 from disconer.text.syntax.parser import Parse, Unparsed
-from disconer.text.syntax.words import Words
+from disconer.text.syntax.tree import Words
 
 AHEAD = 2  # batches a process that wait or are done and not yet taken
 

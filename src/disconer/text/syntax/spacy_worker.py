@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from disconer.text.syntax.processes import serve
-from disconer.text.syntax.spacy_pipeline import Pipeline
+from disconer.text.syntax.spacy import Pipeline
 
 
 def main() -> None:

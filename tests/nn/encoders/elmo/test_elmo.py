@@ -20,8 +20,11 @@ from disconer.nn.encoders.elmo.reader import MAX_LETTERS, ElmoReader, letters_of
 from disconer.nn.encoders.encoding import load_encoding  # noqa: E402
 from disconer.nn.windows import windows  # noqa: E402
 from disconer.predict.recognizer import Recognizer  # noqa: E402
-from disconer.store.checkpoint import load_model, save_model  # noqa: E402
-from disconer.store.model import Model  # noqa: E402
+from disconer.store.checkpoint import (  # noqa: E402
+    Model,
+    load_model,
+    save_model,
+)
 from disconer.text import segment  # noqa: E402
 from disconer.training import train  # noqa: E402
 from nn.elmos import OPTIONS, SIZE, save_elmo, slow_layers  # noqa: E402

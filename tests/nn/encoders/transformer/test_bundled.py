@@ -11,15 +11,14 @@ import torch
 from disconer import DisconerError
 from disconer.adapt.model import load_pretrained
 from disconer.config import EncoderConfig
-from disconer.core.folders import BUNDLED_ENCODERS, WEIGHTS
+from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
 from disconer.export.compact import save_compact
 from disconer.nn.encoders.transformer import bundled as base_module
 from disconer.nn.encoders.transformer import pretrained as resolve
 from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, save_compact_encoder
 from disconer.nn.encoders.transformer.pretrained import load_encoder, without_pooler
 from disconer.predict.recognizer import Recognizer
-from disconer.store.checkpoint import load_model
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model, load_model
 from nn.toy import toy_bert, toy_model, toy_tokenizer
 
 NAME = "toy-encoder"

@@ -12,8 +12,7 @@ from disconer import Document
 from disconer.nn.encoders.transformer.case import Case, cases
 from disconer.nn.examples import Windower
 from disconer.predict.recognizer import Recognizer
-from disconer.store.checkpoint import load_model, save_model
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model, load_model, save_model
 from disconer.text import segment
 from nn.toy import lively, toy_model, word_batch
 from strategies import characters

@@ -15,8 +15,7 @@ from disconer.nn.encoders.encoding import load_encoding
 from disconer.nn.examples import Windower
 from disconer.nn.windows import Window
 from disconer.predict.recognizer import Recognizer
-from disconer.store.checkpoint import load_model, save_model
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model, load_model, save_model
 from disconer.text.alignment import align
 from nn.published import FAMILIES, POSITIONS, publish
 from nn.toy import lively, toy_config, word_batch

@@ -15,13 +15,21 @@ from hypothesis import strategies as st
 from disconer import DisconerError, Document
 from disconer.config import config_from_dict
 from disconer.nn.encoders.encoding import load_encoding
-from disconer.nn.encoders.vectors.characters import CharacterCnn
-from disconer.nn.encoders.vectors.reader import N_SPECIAL, UNKNOWN, WordReader
-from disconer.nn.encoders.vectors.spelling import BEGIN, COLUMNS, END, MAX_BYTES, PADDING, spelling
+from disconer.nn.encoders.vectors.encoder import CharacterCnn
+from disconer.nn.encoders.vectors.reader import (
+    BEGIN,
+    COLUMNS,
+    END,
+    MAX_BYTES,
+    N_SPECIAL,
+    NO_BYTE,
+    UNKNOWN,
+    WordReader,
+    spelling,
+)
 from disconer.nn.windows import Window, windows
 from disconer.predict.recognizer import Recognizer
-from disconer.store.checkpoint import load_model, save_model
-from disconer.store.model import Model
+from disconer.store.checkpoint import Model, load_model, save_model
 from disconer.text import segment
 from disconer.training import train
 from nn.tables import SIZE, WORDS, save_vectors, vectors_config, vectors_model
@@ -60,7 +68,7 @@ def test_a_piece_is_a_word() -> None:
 
 
 def test_how_a_word_is_spelt() -> None:
-    assert spelling("ab")[:5].tolist() == [BEGIN, ord("a") + 1, ord("b") + 1, END, PADDING]
+    assert spelling("ab")[:5].tolist() == [BEGIN, ord("a") + 1, ord("b") + 1, END, NO_BYTE]
     assert len(spelling("é" * 100)) == COLUMNS
     assert spelling("x" * 100).tolist() == [BEGIN, *[ord("x") + 1] * MAX_BYTES, END]
 
@@ -70,7 +78,7 @@ def test_every_word_can_be_spelt(word: str) -> None:
     numbers = spelling(word).tolist()
     assert numbers[0] == BEGIN
     assert numbers.count(END) == 1
-    assert set(numbers[numbers.index(END) + 1 :]) <= {PADDING}
+    assert set(numbers[numbers.index(END) + 1 :]) <= {NO_BYTE}
 
 
 # Vectors

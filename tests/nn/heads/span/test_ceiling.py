@@ -7,7 +7,7 @@ from disconer import Document, Entity, Kind
 from disconer.evaluate.check import EDGE
 from disconer.evaluate.counts import Counts
 from disconer.evaluate.measures import unique
-from disconer.nn.heads.span.ceiling import JOINED, MERGED, WITHIN, Ceiling
+from disconer.nn.heads.span.oracle import JOINED, MERGED, WITHIN, Ceiling
 from disconer.text import segment
 from disconer.text.alignment import CROSSES, INSIDE
 from nn.heads.span.oracles import oracle

@@ -12,7 +12,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.folders import BUNDLED_ENCODERS
+from disconer.core.files import BUNDLED_ENCODERS
 from disconer.nn.weights import full_weights, rounded_weights, write_weights
 
 COMPACT_WEIGHTS = "compact.safetensors"  # of an encoder's folder, where others have model.safetensors

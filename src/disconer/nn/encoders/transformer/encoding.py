@@ -10,7 +10,7 @@ import torch
 
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where
-from disconer.core.folders import CONFIG
+from disconer.core.files import CONFIG
 from disconer.nn.encoders.encoder import Encoding
 from disconer.nn.encoders.hub import first_line, quiet
 from disconer.nn.encoders.transformer.case import reads_case

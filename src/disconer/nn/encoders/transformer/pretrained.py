@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.folders import BUNDLED_ENCODERS
+from disconer.core.files import BUNDLED_ENCODERS
 from disconer.nn.encoders.hub import first_line, quiet, why_not_on_hub
 from disconer.nn.encoders.packages import PACKAGES, package_folders
 from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights

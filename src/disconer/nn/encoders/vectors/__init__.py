@@ -4,7 +4,6 @@ No torch but in `encoder` and `encoding`.
 """
 
 from disconer.nn.encoders.vectors.load import load_vectors
-from disconer.nn.encoders.vectors.table import VectorTable
-from disconer.nn.encoders.vectors.variants import variants
+from disconer.nn.encoders.vectors.table import VectorTable, variants
 
 __all__ = ["VectorTable", "load_vectors", "variants"]

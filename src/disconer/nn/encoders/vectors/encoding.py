@@ -11,11 +11,10 @@ import torch
 
 from disconer.config import CharacterConfig, EncoderConfig
 from disconer.core.errors import DisconerError, Where
-from disconer.core.folders import CONFIG
+from disconer.core.files import CONFIG
 from disconer.nn.encoders.encoder import Encoding
 from disconer.nn.encoders.vectors import VectorTable, load_vectors
-from disconer.nn.encoders.vectors.characters import CharacterCnn
-from disconer.nn.encoders.vectors.encoder import VectorWords
+from disconer.nn.encoders.vectors.encoder import CharacterCnn, VectorWords
 from disconer.nn.encoders.vectors.reader import N_SPECIAL, WordReader, load_words
 
 

@@ -1,17 +1,91 @@
-"""From the name of word vectors to their table."""
+"""From the name of word vectors to their table, kept on disk in the form in which it is used."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from disconer.nn.encoders.vectors.arrays import read_array
-from disconer.nn.encoders.vectors.cache import place_of, read_table, write_table
-from disconer.nn.encoders.vectors.locate import VectorFiles, locate
-from disconer.nn.encoders.vectors.opened import opened
-from disconer.nn.encoders.vectors.table import VectorTable
+import numpy as np
+
+from disconer.core.errors import DisconerError, Where
+from disconer.core.files import cache_folder
+from disconer.core.ledger import Ledger
+from disconer.nn.encoders.vectors.files import Rows, opened
+from disconer.nn.encoders.vectors.locate import VectorFiles, locate, read_array
+from disconer.nn.encoders.vectors.table import Floats, VectorTable, WordIndex, build_index
+
+LAYOUT = 1  # of these files; raised when it changes, so that older ones are made anew
+_FACTS = "table.json"
+_VECTORS = "vectors"
+_TYPES = {_VECTORS: "<f4", "hashes": "<u8", "rows": "<i8", "ends": "<i8", "letters": "u1"}
+
+
+def place_of(files: VectorFiles) -> Path:
+    """Where the table of these files is kept: another place when one of them has changed."""
+    states = [(path, path.stat()) for path in files.paths]
+    facts = [LAYOUT, *((str(path.resolve()), state.st_size, state.st_mtime_ns) for path, state in states)]
+    return cache_folder() / "vectors" / sha256(json.dumps(facts).encode()).hexdigest()[:32]
+
+
+def read_table(folder: Path) -> VectorTable | None:
+    """The table that a folder holds, or None if there is none, or none that is whole."""
+    try:
+        facts = json.loads((folder / _FACTS).read_bytes())
+        arrays = {name: _mapped(folder / name, kind, facts["shapes"][name]) for name, kind in _TYPES.items()}
+        return VectorTable(arrays.pop(_VECTORS), WordIndex(**arrays), facts["left_out"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _mapped(path: Path, kind: str, shape: list[int]) -> Any:
+    if path.stat().st_size != np.dtype(kind).itemsize * np.prod(shape, dtype=np.int64):
+        raise ValueError(f"{path} is not as long as it was written")
+    return np.memmap(path, dtype=kind, mode="r", shape=tuple(shape)).view(np.ndarray)  # a plain array is read faster
+
+
+def write_table(rows: Rows, folder: Path) -> None:
+    """Write rows as a table. The facts go last: where they are, all is."""
+    ledger = Ledger()
+    words: list[bytes] = []
+    with open(folder / _VECTORS, "wb") as stream:
+        for word, vector in rows.stream:
+            if reason := _fault(word, vector):
+                ledger.lost(reason)
+            else:
+                words.append(word)
+                stream.write(vector.astype(_TYPES[_VECTORS]).tobytes())
+    if not words:
+        raise DisconerError("Not one of these word vectors can be used", where=Where(rows.path), got=_listed(ledger))
+    index, n_again = build_index(words)
+    ledger.lost("words given again", n_again)
+    shapes = {_VECTORS: [len(words), rows.size]}
+    for name in _TYPES.keys() - {_VECTORS}:
+        array = getattr(index, name)
+        array.astype(_TYPES[name]).tofile(folder / name)
+        shapes[name] = list(array.shape)
+    (folder / _FACTS).write_text(json.dumps({"shapes": shapes, "left_out": ledger.losses}), "utf-8")
+
+
+def _fault(word: bytes, vector: Floats) -> str | None:
+    """Why a row cannot be used."""
+    if not word:
+        return "vectors without a word"
+    if not np.isfinite(vector).all():
+        return "vectors with numbers that are none (NaN or infinite)"
+    try:
+        word.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return "words that are not UTF-8"
+    return None
+
+
+def _listed(ledger: Ledger) -> str:
+    return ", ".join(f"{count:,} {reason}" for reason, count in ledger.losses.items())
 
 
 def load_vectors(name: str) -> VectorTable:

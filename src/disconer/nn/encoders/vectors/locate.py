@@ -1,13 +1,105 @@
-"""Find word vectors by name: a file, a folder, or an installed package."""
+"""Find word vectors by name: a file, a folder, or an installed package; arrays of numpy with an index among them."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from disconer.core.errors import DisconerError, Where
 from disconer.nn.encoders.packages import PACKAGES, package_folders
-from disconer.nn.encoders.vectors.arrays import INDEX_SUFFIXES
+from disconer.nn.encoders.vectors.files import Row, Rows
+from disconer.nn.encoders.vectors.table import Floats
+
+INDEX_SUFFIXES = (".txt", ".json", ".parquet")
+
+
+def read_array(table: Path, index: Path) -> Rows:
+    vectors = _vectors(table)
+    words = _words(index)
+    if len(words) != len(vectors):
+        raise DisconerError(
+            "This index does not belong to the table of word vectors beside it",
+            where=Where(str(index)),
+            got=f"{len(words)} words",
+            expected=f"{len(vectors)}, one for each row of {table.name}",
+            fix="Copy both files again, whole.",
+        )
+    return Rows(str(table), vectors.shape[1], _rows(words, vectors))
+
+
+def _rows(words: list[str], vectors: Floats) -> Iterator[Row]:
+    for word, vector in zip(words, vectors, strict=True):
+        yield word.encode("utf-8", "surrogatepass"), vector
+
+
+def _vectors(path: Path) -> Floats:
+    try:
+        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise DisconerError(
+            "This array of word vectors is damaged",
+            where=Where(str(path)),
+            got=str(error).split("\n")[0].rstrip("."),
+            fix="Copy or download it again, whole.",
+        ) from error
+    if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.size:
+        raise DisconerError(
+            "This is no table of word vectors",
+            where=Where(str(path)),
+            got=f"an array of shape {vectors.shape} and type {vectors.dtype}",
+            expected="floating-point numbers, a row a word",
+        )
+    return vectors
+
+
+def _words(path: Path) -> list[str]:
+    readers = {".txt": _from_text, ".json": _from_json, ".parquet": _from_parquet}
+    try:
+        return readers[path.suffix](path)
+    except (ValueError, KeyError, OSError) as error:  # UnicodeDecodeError, JSONDecodeError and Arrow's are ValueErrors
+        raise DisconerError(
+            "The words of a table of vectors cannot be read",
+            where=Where(str(path)),
+            got=str(error).split("\n")[0].rstrip("."),
+            expected="a word a line (.txt), a list of words or the row of each (.json), a column of words (.parquet)",
+            fix="Copy or download it again, whole.",
+        ) from error
+
+
+def _from_text(path: Path) -> list[str]:
+    return path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
+
+
+def _from_json(path: Path) -> list[str]:
+    words = json.loads(path.read_bytes())
+    if isinstance(words, dict):
+        if sorted(words.values()) != list(range(len(words))):
+            raise ValueError("rows that do not count from 0 up")
+        words = sorted(words, key=words.__getitem__)
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValueError("something else than words")
+    return words
+
+
+def _from_parquet(path: Path) -> list[str]:
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise DisconerError(
+            "The words of these vectors are in a Parquet file, which takes pyarrow to read",
+            where=Where(str(path)),
+            fix="Install it: pip install 'disconer[vectors]', or pip install pyarrow.",
+        ) from error
+    column = next((field.name for field in parquet.read_schema(path) if str(field.type).endswith("string")), None)
+    if column is None:
+        raise ValueError("no column of text")
+    words: list[str] = parquet.read_table(path, columns=[column]).column(0).to_pylist()
+    return words
+
 
 _ARRAY = ".npy"
 _TABLES = (".vec", ".bin", ".gz", ".txt")  # of files that hold words and vectors together

@@ -1,4 +1,4 @@
-"""The reader of word vectors: a piece is a word, known by its row in a table and by its spelling."""
+"""The reader of word vectors: a piece is a word, known by its row in a table and by its spelling. No torch here."""
 
 from __future__ import annotations
 
@@ -12,9 +12,24 @@ import numpy as np
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.core.types import Sentence
-from disconer.nn.encoders.vectors.spelling import spelling
-from disconer.nn.encoders.vectors.variants import variants
+from disconer.nn.encoders.vectors.table import variants
 from disconer.nn.reader import Ints, Pieces
+
+NO_BYTE, BEGIN, END = 0, 257, 258  # bytes are 1 to 256
+N_SYMBOLS = 259
+MAX_BYTES = 30  # of a word; of a longer one, its beginning
+COLUMNS = MAX_BYTES + 2  # with the marks of beginning and end
+
+
+def spelling(word: str) -> Ints:
+    """The bytes of a word between two marks, filled up.  Shape: (COLUMNS,)"""
+    numbers = np.zeros(COLUMNS, dtype=np.int64)
+    letters = np.frombuffer(word.encode("utf-8", "surrogatepass")[:MAX_BYTES], dtype=np.uint8)
+    numbers[0] = BEGIN
+    numbers[1 : len(letters) + 1] = letters + np.int64(1)
+    numbers[len(letters) + 1] = END
+    return numbers
+
 
 WORDS = "words.json"
 PADDING, UNKNOWN = 0, 1  # rows of the table before those of words

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from disconer.nn.found import Found
 from disconer.nn.heads.span.decisions import (
     NONE,
     Floats,
@@ -27,7 +26,7 @@ from disconer.nn.heads.span.target_tensors import Relation, SpanTargetBatch, rel
 from disconer.nn.heads.span.targets import SpanTargets, span_targets
 from disconer.nn.reader import Ints
 from disconer.nn.tensors import WordBatch
-from disconer.nn.windows import Window
+from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
 IGNORED = -100  # the class of spans that do not exist, which the loss passes over

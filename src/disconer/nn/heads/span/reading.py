@@ -8,9 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from disconer.nn.found import Found
 from disconer.nn.heads.span.decisions import Floats, Fragments
 from disconer.nn.reader import Ints
+from disconer.nn.windows import Found
 from disconer.text.fragment_graph import assemble
 
 MOST_ENTITIES = 1000  # of one label in a window: more come only of a model that has not learnt anything

@@ -1,0 +1,205 @@
+"""What is left of an adaptation: the encoder as an ordinary folder of transformers, its card, its loss curve."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from disconer.adapt.cache import TokenCache
+from disconer.adapt.model import MaskedModel, Pretrained
+from disconer.adapt.settings import AdaptResult
+from disconer.config.yaml_text import format_yaml
+from disconer.core.files import replace_file
+from disconer.nn.encoders.hub import quiet
+from disconer.nn.encoders.transformer.case import Case
+from disconer.render.escape import escaped
+from disconer.render.report.plots import Axis, Series, plot
+from disconer.render.stylesheet import themes
+from disconer.store.card import public_name
+
+CONFIG = "config.json"
+READABLE = 0o644
+
+
+def save_encoder(model: MaskedModel, tokenizer: Any, folder: Path) -> None:
+    """Write encoder, head and tokenizer. config.json, by which an encoder is found, comes last: what loads is whole."""
+    with tempfile.TemporaryDirectory(prefix=".", suffix=".part", dir=folder) as staging, quiet():
+        with model.as_language_model() as language_model:
+            language_model.save_pretrained(staging)
+        tokenizer.save_pretrained(staging)
+        config = Path(staging) / CONFIG
+        settings = json.loads(config.read_bytes())
+        settings.pop("_name_or_path", None)  # a place on the machine that adapted it
+        config.unlink()
+        for file in sorted(Path(staging).iterdir()):
+            file.chmod(READABLE)  # some are written for nobody else to read
+            os.replace(file, folder / file.name)
+    replace_file(folder / CONFIG, json.dumps(settings, indent=2, ensure_ascii=False).encode())
+
+
+_CARD = Template("""\
+---
+library_name: transformers
+pipeline_tag: fill-mask
+tags: [disconer, domain-adaptation]
+---
+
+# Encoder: $base, adapted
+
+`$base` after more training on unlabelled text, by guessing masked pieces. To train a recogniser on it,
+name this folder in a configuration of disconer:
+
+```yaml
+encoder:
+  name: FOLDER
+```
+
+or in Python: `transformers.AutoModel.from_pretrained("FOLDER")`.$words$case
+
+## Text
+
+$texts
+
+$n_documents documents, $n_pieces pieces; $n_held_out more documents were held out to measure on.
+
+What may be done with the encoder also depends on the licences of the text and of `$base`. An encoder may betray
+what it learnt from: do not pass on one that was adapted to patients' records without asking who answers for them.
+
+## Figures
+
+| | |
+|---|---:|
+| perplexity of text held out, before | $before |
+| perplexity of text held out, after | $after |
+| loss over the last steps, nats a guessed piece | $loss |
+| steps | $steps |
+| pieces read | $pieces |
+| passes over the text | $epochs |
+
+$about_before
+
+## How it was made
+
+disconer $version, `disconer adapt`, with these settings:
+
+```yaml
+$settings```
+""")
+_NEW = """\
+`$base` came without the layer that guesses pieces. A new one began at random, so that the perplexity
+before is chance and says nothing about the encoder."""
+
+_WORDS = """
+
+$n words that the tokenizer of `$base` breaks up have a piece of their own: `adaptation/words.txt`."""
+_CASES = ", ".join(f"{case.value} {case.name.lower()}" for case in Case)
+_CASE = f"""
+
+It sees capitals, though its tokenizer drops them: the token type of a piece says how it is written
+({_CASES}). disconer tells it so by itself; transformers wants it as `token_type_ids`."""
+
+
+def encoder_card(
+    *,
+    base: str,
+    texts: Sequence[str],
+    cache: TokenCache,
+    pretrained: Pretrained,
+    result: AdaptResult,
+    settings: Mapping[str, Any],
+    version: str,
+) -> str:
+    """The text of README.md."""
+    base = public_name(base)
+    about = _NEW.replace("$base", base) if result.new_head and result.perplexity_before is not None else ""
+    n_words = pretrained.n_new_words
+    return _CARD.substitute(
+        base=base,
+        words=Template(_WORDS).substitute(n=f"{n_words:,}", base=base) if n_words else "",
+        case=_CASE if pretrained.reads_case else "",
+        texts="\n".join(f"- `{public_name(text)}`" for text in texts),
+        n_documents=f"{cache.train.n_documents:,}",
+        n_pieces=f"{len(cache.train):,}",
+        n_held_out=f"{cache.held_out.n_documents:,}",
+        before=_figure(result.perplexity_before),
+        after=_figure(result.perplexity_after),
+        loss=f"{result.loss:.3f}",
+        steps=f"{result.steps:,}",
+        pieces=f"{result.pieces:,}",
+        epochs=f"{result.epochs:.2f}",
+        about_before=about or "Perplexity is that of pieces masked as in training.",
+        version=version,
+        settings=format_yaml(dict(settings)),
+    )
+
+
+def _figure(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:,.2f}"
+
+
+N_TICKS = 5
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>disconer: adaptation</title>
+<style>
+{style}</style>
+</head>
+<body>
+<h1>Adaptation</h1>
+<p class="facts">{facts}</p>
+<div class="plots">
+{plots}
+</div>
+</body>
+</html>
+"""
+
+
+def curve_page(history: Sequence[Mapping[str, Any]], facts: Mapping[str, str]) -> str:
+    """A page with the loss and the learning rate by step.
+
+    history: records with step, loss and rate, as in metrics.jsonl.
+    facts: what was adapted to what, and to which effect.
+    """
+    style = themes(":root") + files("disconer.render.report").joinpath("page.css").read_text("utf-8")
+    listed = " · ".join(f"{escaped(name)} {escaped(value)}" for name, value in facts.items())
+    plots = [_by_step("Loss", "nats a guessed piece", "loss", history), _by_step("Rate", "rate", "rate", history)]
+    return _PAGE.format(style=style, facts=listed, plots="\n".join(plots))
+
+
+def _by_step(title: str, name: str, key: str, history: Sequence[Mapping[str, Any]]) -> str:
+    points = [(float(record["step"]), float(record[key])) for record in history]
+    steps, values = zip(*points, strict=True)
+    x = _axis("step", 0.0, max(steps))
+    y = _axis(name, 0.0 if key == "rate" else min(values), max(values))
+    return plot(title, x, y, [Series(key, points)])
+
+
+def _axis(name: str, low: float, high: float) -> Axis:
+    """Round ticks, and the axis as wide as they are."""
+    step = _round_step((high - low) / N_TICKS)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    last = max(last, first + 1)
+    return Axis(name, first * step, last * step, [number * step for number in range(first, last + 1)])
+
+
+def _round_step(rough: float) -> float:
+    """The next 1, 2 or 5 times a power of ten.
+
+    >>> _round_step(0.13), _round_step(30.0)
+    (0.2, 50.0)
+    """
+    if rough <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
