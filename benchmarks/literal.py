@@ -21,12 +21,11 @@ from torch import Tensor, nn
 from disconer import Document, Recognizer, read
 from disconer.core.types import Fragment
 from disconer.nn.arrays import word_arrays
-from disconer.nn.examples import Windower
 from disconer.nn.heads.span.decisions import NONE
 from disconer.nn.heads.span.head import SpanHead
 from disconer.nn.heads.span.target_tensors import Relation
 from disconer.nn.tensors import WordBatch
-from disconer.nn.windows import Window
+from disconer.nn.windows import Window, Windower
 from disconer.store.checkpoint import Model
 from disconer.text.alignment import Range, to_fragments
 from disconer.text.fragment_graph import assemble

@@ -31,15 +31,13 @@ import psutil
 from disconer import read
 from disconer.core.ledger import Ledger
 from disconer.formats.source import Source
-from disconer.predict.inputs import units
+from disconer.predict.inputs import BLOCK_RECORDS, units
 from disconer.predict.predictor import Settings
 from disconer.predict.ray import stream
 from disconer.predict.ray.block import Block
-from disconer.predict.ray.connect import joined
-from disconer.predict.ray.option import HERE
-from disconer.predict.ray.plan import Cluster
+from disconer.predict.ray.cluster import joined
+from disconer.predict.ray.plan import HERE, Cluster
 from disconer.predict.ray.work import RayWork
-from disconer.predict.shares import BLOCK_RECORDS
 from disconer.text import SPLITTERS
 
 WARM_UP = 4  # blocks, after which both of two actors have loaded their models

@@ -15,7 +15,7 @@ from pathlib import Path
 from disconer import Entity, Recognizer, read
 from disconer.evaluate.instructive import Instructive, instructive
 from disconer.render.marks import Mark, compared_marks
-from disconer.render.palette import Palette
+from disconer.render.stylesheet import Palette
 from disconer.render.svg.picture import Picture
 
 

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from disconer import DisconerError, Document, Entity, Sentence
-from disconer.bench.bare import sorted_batches
-from disconer.bench.sample import Sample, take_sample
-from disconer.nn.examples import Windower
+from disconer.bench.sample import Sample, sorted_batches, take_sample
+from disconer.nn.windows import Windower
 from nn.toy import toy_model
 
 DOCUMENTS = [Document(str(number), f"a p.\nb {'k ' * number}c.", (Entity("ADR", [(2, 3)]),)) for number in range(5)]

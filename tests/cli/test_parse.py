@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from disconer import DisconerError, Document, Entity, read, write
 from disconer.cli import app
-from disconer.text.syntax import make
+from disconer.text.syntax import spec
 from disconer.text.syntax.parser import Unparsed
 from text.syntax.fakes import FakeParser, chain
 
@@ -22,7 +22,7 @@ def run(*arguments: object) -> Result:
 @pytest.fixture
 def parser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeParser:
     fake = FakeParser()
-    monkeypatch.setattr(make, "make_parser", lambda line, processes=None: fake)
+    monkeypatch.setattr(spec, "make_parser", lambda line, processes=None: fake)
     monkeypatch.setenv("DISCONER_PARSE_CACHE", str(tmp_path / "parses"))
     return fake
 

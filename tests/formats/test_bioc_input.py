@@ -11,7 +11,7 @@ import pytest
 from bioc_samples import as_xml, bioc, put
 from disconer import BadInput, Document, Ledger, read
 from disconer.formats import sniff
-from disconer.formats.bioc.encode import OTHER_COLLECTIONS
+from disconer.formats.bioc.documents import OTHER_COLLECTIONS
 from disconer.formats.bioc.layout import UNKNOWN_FIELDS
 from disconer.formats.bioc.xml import OTHER_INFONS, REPEATED_INFONS
 from disconer.formats.entities import NAMELESS

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disconer import BadInput, DisconerError, Document, Entity, Ledger, read, write
-from disconer.formats.brat.write import annotation_text
+from disconer.formats.brat.files import annotation_text
 from disconer.formats.native import from_record, to_record
 from strategies import documents, tokenised_documents
 

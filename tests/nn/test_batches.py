@@ -13,10 +13,9 @@ from disconer.nn.arrays import word_arrays
 from disconer.nn.build import build_network
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.encoders.transformer.subwords import PieceTokenizer
-from disconer.nn.examples import Windower
 from disconer.nn.reader import Pieces
 from disconer.nn.tensors import WordBatch, _sent_at_once
-from disconer.nn.windows import Window
+from disconer.nn.windows import Window, Windower
 from disconer.store.checkpoint import Model
 from nn.families import ENCODERS, TOKENIZERS, byte_level, tiny_encoder, unigram
 from nn.toy import SPECIAL, find, letter_model, lively, toy_config, toy_model, toy_tokenizer, word_batch, words_of

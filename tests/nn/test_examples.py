@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.nn.examples import cheapest_batches
+from disconer.nn.windows import cheapest_batches
 
 MOST, OVERHEAD = 20, 7
 

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from disconer import Document, Entity, Sentence
-from disconer.nn.examples import Windower
 from disconer.nn.heads.span.decisions import NONE, SpanPlaces
 from disconer.nn.heads.span.head import SpanHead
 from disconer.nn.heads.span.target_tensors import Relation
 from disconer.nn.layers.gcn import Aggcn
 from disconer.nn.tensors import WordBatch
+from disconer.nn.windows import Windower
 from disconer.store.checkpoint import Model
 from disconer.text.alignment import TokenEntity, align
 from nn import reference

@@ -14,7 +14,7 @@ from disconer.core.errors import BadInput, DisconerWarning
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, save_model
 from disconer.text import segment
-from disconer.text.syntax import make
+from disconer.text.syntax import spec
 from disconer.text.syntax.parser import Parse, Unparsed
 from disconer.text.syntax.tree import Words
 from nn.toy import lively, toy_model
@@ -31,7 +31,7 @@ def model(**syntax: Any) -> Model:
 def parser(monkeypatch: pytest.MonkeyPatch) -> FakeParser:
     """What every line that names a parser leads to."""
     fake = FakeParser()
-    monkeypatch.setattr(make, "make_parser", lambda line, processes=None: None if line == "data" else fake)
+    monkeypatch.setattr(spec, "make_parser", lambda line, processes=None: None if line == "data" else fake)
     return fake
 
 

@@ -17,7 +17,7 @@ from disconer.nn.arrays import WordArrays
 from disconer.nn.build import build_network
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.encoders.transformer.subwords import PieceTokenizer
-from disconer.nn.heads.span import head as span_head
+from disconer.nn.heads.span import head
 from disconer.nn.torch_runtime import BATCH_PIECES
 from disconer.nn.windows import Found
 from disconer.predict.recognizer import CHARACTERS_AHEAD, Recognizer
@@ -214,7 +214,7 @@ def test_a_model_that_takes_everything_for_an_entity_comes_to_an_end() -> None:
 
 def test_pairs_are_scored_in_parts(ner: Recognizer, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ner(TEXT)
-    monkeypatch.setattr(span_head, "PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr(head, "PAIRS_AT_ONCE", 7)
     assert_alike(ner(TEXT), whole)
 
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from disconer import BadInput, DisconerError, Ledger
 from disconer.formats.source import Source
-from disconer.predict.inputs import units
-from disconer.predict.shares import WHOLE, Cutter, Share, Walk, placed_documents, units_by_block
+from disconer.predict.inputs import WHOLE, Cutter, Share, Walk, placed_documents, units, units_by_block
 from predict.stand_in import FORMATS, documents, inputs, small_blocks
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.render.direction import runs_right_to_left, visual_order
+from disconer.render.clusters import runs_right_to_left, visual_order
 
 
 def seen(text: str) -> str:

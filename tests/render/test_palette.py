@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from disconer.render.palette import DARK, LIGHT, N_COLOURS, Palette, Theme
+from disconer.render.stylesheet import DARK, LIGHT, N_COLOURS, Palette, Theme
 
 Colour = tuple[float, float, float]  # linear RGB, or Lab
 

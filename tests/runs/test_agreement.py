@@ -9,8 +9,7 @@ import pytest
 
 from disconer.config import config_from_dict
 from disconer.runs.agreement import differences
-from disconer.training.record import facts_of_all, run_facts
-from disconer.training.state import RunFolder
+from disconer.training.state import RunFolder, facts_of_all, run_facts
 from training.conftest import Run
 
 

@@ -14,7 +14,7 @@ from disconer import DisconerError, Document
 from disconer.evaluate import evaluate
 from disconer.nn import weights
 from disconer.nn.build import build_network
-from disconer.nn.encoders.transformer import subwords as pieces
+from disconer.nn.encoders.transformer import subwords
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.encoders.transformer.subwords import PieceTokenizer
 from disconer.predict.recognizer import Recognizer
@@ -133,7 +133,7 @@ def test_killed_while_saving_over_an_older_model(folder: Path, moment: int, monk
         original(path, data)
 
     original: Callable[[Path, bytes], None] = weights.replace_file
-    for module in (weights, model_description, pieces):
+    for module in (weights, model_description, subwords):
         monkeypatch.setattr(module, "replace_file", replace_file)
     try:
         save_model(lively(toy_model(), seed=7), folder)

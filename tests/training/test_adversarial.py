@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from disconer.training.adversarial import Adversary
+from disconer.training.optimizer import Adversary
 
 
 def table() -> nn.Parameter:

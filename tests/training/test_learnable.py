@@ -3,10 +3,9 @@ from __future__ import annotations
 from disconer import Document, Entity, Sentence
 from disconer.config import Config, DataConfig
 from disconer.nn.encoders.transformer.subwords import PieceTokenizer
-from disconer.nn.examples import Windower
+from disconer.nn.windows import Windower
 from disconer.text import segment
-from disconer.training.examples import make_examples
-from disconer.training.learnable import Learnable
+from disconer.training.examples import Learnable, make_examples
 from nn.toy import toy_tokenizer
 
 

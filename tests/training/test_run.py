@@ -17,7 +17,7 @@ from disconer import DisconerError, Document, Entity, write
 from disconer.config import Config, config_from_dict, load_config
 from disconer.predict.recognizer import Recognizer
 from disconer.training import train
-from disconer.training.record import data_hash
+from disconer.training.state import data_hash
 from training.conftest import Run
 from training.synthetic import complaints, prepare
 from training.test_resume import metrics

@@ -12,7 +12,7 @@ from disconer.config import Config, config_from_dict
 from disconer.core.errors import BadInput
 from disconer.predict.recognizer import Recognizer
 from disconer.text import segment
-from disconer.text.syntax import make
+from disconer.text.syntax import spec
 from disconer.text.syntax.parser import Parse, Unparsed
 from disconer.text.syntax.tree import Words
 from disconer.training import train
@@ -28,7 +28,7 @@ QUIET = Display(quiet=True)
 @pytest.fixture
 def parser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeParser:
     fake = FakeParser()
-    monkeypatch.setattr(make, "make_parser", lambda line, processes=None: None if line == "data" else fake)
+    monkeypatch.setattr(spec, "make_parser", lambda line, processes=None: None if line == "data" else fake)
     monkeypatch.setenv("DISCONER_PARSE_CACHE", str(tmp_path / "parses"))
     return fake
 

@@ -10,17 +10,16 @@ from typing import Any
 
 import torch
 
-from disconer.bench.bare import BareEncoder
 from disconer.bench.environment import Memory, environment, peak_memory
 from disconer.bench.prediction import Latency, Throughput, measure_latency, measure_throughput, predict
-from disconer.bench.sample import Sample, take_sample
+from disconer.bench.sample import BareEncoder, Sample, take_sample
 from disconer.bench.stages import Stages, measure_stages
 from disconer.bench.timing import Settings, make_clock
 from disconer.bench.training import Training, measure_training
 from disconer.core.errors import DisconerError
 from disconer.core.types import Document
-from disconer.nn.examples import Windower
 from disconer.nn.runtime import AnyModel
+from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model
 

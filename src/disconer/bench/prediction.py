@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from disconer.bench.bare import BareEncoder, sorted_batches
 from disconer.bench.laps import batches_of
-from disconer.bench.sample import Sample
+from disconer.bench.sample import BareEncoder, Sample, sorted_batches
 from disconer.bench.timing import Clock, Job, Jobs, Ratio, Timing, in_turns
 from disconer.core.types import Document
 from disconer.nn.arrays import word_arrays
-from disconer.nn.examples import Windower
+from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 
 SINGLE_SENTENCES = 100  # of a sample, for the time of one by itself

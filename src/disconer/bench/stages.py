@@ -28,7 +28,7 @@ from disconer.predict.recognizer import CHARACTERS_AHEAD, DOCUMENTS_AHEAD, Recog
 from disconer.store.checkpoint import Model
 from disconer.text import SPLITTERS, TOKENIZERS
 from disconer.text.syntax.attach import Account, Syntax
-from disconer.text.syntax.make import make_syntax
+from disconer.text.syntax.spec import make_syntax
 
 
 class Staged:

@@ -13,19 +13,17 @@ from pathlib import Path
 import torch
 from accelerate import Accelerator
 
-from disconer.bench.bare import BareEncoder
-from disconer.bench.sample import Sample
+from disconer.bench.sample import BareEncoder, Sample
 from disconer.bench.timing import Clock, Jobs, Ratio, Timing, in_turns
 from disconer.config import Config
 from disconer.core.errors import DisconerError
 from disconer.nn.arrays import word_arrays
-from disconer.nn.examples import Windower
 from disconer.nn.tensors import WordBatch
+from disconer.nn.windows import Windower
 from disconer.runs.accelerator import build_accelerator
 from disconer.store.checkpoint import Model
 from disconer.training.display import Display
-from disconer.training.examples import Example, make_examples
-from disconer.training.learnable import Learnable
+from disconer.training.examples import Example, Learnable, make_examples
 from disconer.training.loop import Loop
 from disconer.training.state import RunFolder
 

@@ -101,7 +101,7 @@ def parse_cli(
     Heads that SRC brings along stay. Native JSONL keeps heads; what other formats cannot say is counted.
     """
     from disconer.text.syntax.attach import Account
-    from disconer.text.syntax.make import make_syntax
+    from disconer.text.syntax.spec import make_syntax
 
     ledger, account = Ledger(skip_bad=skip_bad), Account()
     format_named(to_format) if to_format else format_for(target)  # a wrong name is said before any work

@@ -20,12 +20,11 @@ from disconer.core.ledger import Ledger
 from disconer.formats import Format
 from disconer.formats.remote import open_source
 from disconer.predict.files import all_documents
-from disconer.predict.inputs import units
+from disconer.predict.inputs import Share, units
 from disconer.predict.local.jobs import useful_jobs
 from disconer.predict.local.work import Work
 from disconer.predict.predictor import Precision, Predictor, Settings
 from disconer.predict.ray.plan import Cluster
-from disconer.predict.shares import Share
 from disconer.store.names import default_model
 
 Given = tuple[str, str | None]  # a path and its format

@@ -12,8 +12,7 @@ from typer.core import TyperCommand
 from disconer.core.errors import DisconerError, Where
 from disconer.formats.remote import is_url
 from disconer.predict.local.work import Work
-from disconer.predict.ray.option import HERE, RAY_OPTION, check_ray_installed
-from disconer.predict.ray.plan import Cluster
+from disconer.predict.ray.plan import HERE, RAY_OPTION, Cluster, check_ray_installed
 
 
 class RayCommand(TyperCommand):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.core.errors import DisconerError
-from disconer.predict.ray.option import check_ray_installed
+from disconer.predict.ray.plan import check_ray_installed
 from disconer.serve.limits import Limits
 from disconer.serve.ray.plan import Plan, Replicas
 from disconer.store.names import default_model

@@ -22,7 +22,7 @@ Width = int | None  # None: no limit
 
 
 class Ceiling(Protocol):
-    """What a faultless model reaches at best, by width limit and kind: see `nn.heads.span.ceiling`."""
+    """What a faultless model reaches at best, by width limit and kind: see `nn.heads.span.oracle`."""
 
     widths: tuple[Width, ...]
     counts: dict[Width, dict[Kind, Counts]]

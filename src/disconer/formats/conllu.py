@@ -8,7 +8,7 @@ own; its head and relation are those of its topmost word, so that what is left i
 by an empty line. `# sent_id` goes to `extras["conllu"]`.
 
 The text of a sentence is its `# text` where the tokens stand there one after another, else it is put together
-from FORM and SpaceAfter=No, and counted. Tokens are what the text shows: see `conllu_words`.
+from FORM and SpaceAfter=No, and counted. Tokens are what the text shows.
 """
 
 from __future__ import annotations

@@ -15,9 +15,8 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats import Format, write
 from disconer.formats.target import path_within
-from disconer.predict.inputs import Unit
+from disconer.predict.inputs import WHOLE, Share, Unit, by_block, placed_documents, units_by_block
 from disconer.predict.predictor import Annotator
-from disconer.predict.shares import WHOLE, Share, by_block, placed_documents, units_by_block
 
 
 def all_documents(inputs: Sequence[Unit], ledger: Ledger) -> Iterator[Document]:

@@ -1,10 +1,19 @@
-"""Inputs in units, each of which can have an output of its own."""
+"""Inputs in units, cut into blocks: a share of n takes every n-th block, and its documents are read.
+
+A block goes through the model by itself, whoever has it. So its batches, and with them the last digits of scores, are
+the same however many processes share the work. Blocks are cut by what is known without parsing, positions and sizes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
 
+from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats import Format, format_named, read, sniff
@@ -44,3 +53,164 @@ def units(source: Source, from_format: str | None = None) -> Iterator[Unit]:
             members.setdefault(member.stem, []).append(member)
     for name, own in members.items():
         yield Unit(name, source if source.is_single_file else source.only(own), format)
+
+
+# A block ends with the record by which it has as much as this: about what the recogniser looks at together.
+BLOCK_RECORDS = 1024
+BLOCK_BYTES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One of `of` shares of an input, counted from 1."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Share:
+        """The share that people write as 3/16."""
+        found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text.strip())
+        if found and 1 <= int(found[1]) <= int(found[2]):
+            return cls(int(found[1]), int(found[2]))
+        raise DisconerError("This is not a share", got=repr(text), expected="K/N with K from 1 to N, such as 3/16")
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    @property
+    def file_name(self) -> str:
+        """What its files are called, without a suffix; names sort as shares do."""
+        width = max(2, len(str(self.of)))
+        return f"part-{self.number:0{width}}-of-{self.of:0{width}}"
+
+    def has(self, block: int) -> bool:
+        return block % self.of == self.number - 1
+
+    def split(self, n: int) -> list[Share]:
+        """This share as `n` smaller ones.
+
+        >>> [str(share) for share in Share(3, 4).split(2)]
+        ['3/8', '7/8']
+        """
+        return [Share(self.number + self.of * position, self.of * n) for position in range(n)]
+
+
+WHOLE = Share(1, 1)
+
+
+class Cutter:
+    """Cuts a row of records into blocks.
+
+    block: that of the last record.
+    """
+
+    def __init__(self) -> None:
+        self.block = 0
+        self._n_records = 0
+        self._n_bytes = 0
+
+    def place(self, size: int) -> int:
+        """The block of the next record, which has so many bytes."""
+        if self._n_records == BLOCK_RECORDS or self._n_bytes >= BLOCK_BYTES:
+            self.block += 1
+            self._n_records = self._n_bytes = 0
+        self._n_records += 1
+        self._n_bytes += size
+        return self.block
+
+
+# A file of many that is not larger than this is one record, which others need not parse. Larger ones, and a file that
+# is the whole input, are parsed by everybody and shared by document.
+SMALL_FILE = 4 * 2**20
+_DIGEST_BYTES = 16
+
+Placed = tuple[int, Document]  # a document, and the block that it is in
+
+
+class Walk:
+    """What was seen on the way through an input. It ends the same for every share, if their input is the same."""
+
+    def __init__(self) -> None:
+        self.n_records = 0
+        self._cutter = Cutter()
+        self._seen = blake2b(digest_size=_DIGEST_BYTES)
+
+    def step(self, content: bytes, size: int) -> int:
+        """The block of the next record. `content` is what tells it from another one."""
+        self.n_records += 1
+        self._seen.update(content)
+        return self._cutter.place(size)
+
+    @property
+    def block(self) -> int:
+        """That of the last record."""
+        return self._cutter.block
+
+    @property
+    def digest(self) -> str:
+        """Of all records."""
+        return self._seen.hexdigest()
+
+
+def placed_documents(
+    inputs: Sequence[Unit], ledger: Ledger, share: Share = WHOLE, walk: Walk | None = None
+) -> Iterator[Placed]:
+    """The documents of a share, in their order, no two of which may have the same id."""
+    walk = walk or Walk()
+    origins: dict[str, Unit] = {}
+    for unit in inputs:
+        small = len(inputs) > 1 and unit.size <= SMALL_FILE
+        for block, document in _placed(unit, ledger, share, walk, small=small):
+            first = origins.setdefault(document.id, unit) if len(inputs) > 1 else unit  # within one, `read` looks
+            if first is unit:
+                yield block, document
+            else:
+                ledger.fault(_same_id(document.id, first, unit))
+
+
+def by_block(placed: Iterable[Placed]) -> Iterator[tuple[int, Iterator[Document]]]:
+    """Blocks with their documents, each to be taken before the next."""
+    for block, own in groupby(placed, key=itemgetter(0)):
+        yield block, map(itemgetter(1), own)
+
+
+def units_by_block(inputs: Iterable[Unit], share: Share = WHOLE) -> Iterator[list[Unit]]:
+    """The units of a share, for outputs that are a file for each: units that go through the model together."""
+    cutter = Cutter()
+    for block, own in groupby(inputs, key=lambda unit: cutter.place(unit.size)):
+        if share.has(block):
+            yield list(own)
+
+
+def _placed(unit: Unit, ledger: Ledger, share: Share, walk: Walk, *, small: bool) -> Iterator[Placed]:
+    if unit.format.lines_stand_alone:
+
+        def is_own(line: bytes) -> bool:
+            return not line.isspace() and share.has(walk.step(line, len(line)))
+
+        members = [replace(member, takes=is_own) for member in unit.source]
+        # A line's document comes before the next line is taken: so the last block is its own.
+        for document in replace(unit, source=unit.source.only(members)).documents(ledger):
+            yield walk.block, document
+    elif small or unit.format.name == "text":
+        block = walk.step(f"{unit.name}\n{unit.size}\n".encode("utf-8", "replace"), unit.size)
+        if share.has(block):
+            yield from ((block, document) for document in unit.documents(ledger))
+    else:
+        faults = ledger if share.number == 1 else Ledger(skip_bad=ledger.skip_bad)  # everybody sees them; one counts
+        for document in unit.documents(faults):
+            text = document.text.encode("utf-8", "replace")
+            block = walk.step(text, len(text))
+            if share.has(block):
+                yield block, document
+
+
+def _same_id(id: str, first: Unit, second: Unit) -> BadInput:
+    return BadInput(
+        "duplicate-id",
+        "Two documents have the same id",
+        where=Where(str(second.source), document=id),
+        got=f"another one in {first.source}",
+        fix="Predict them one after the other, into two outputs.",
+    )

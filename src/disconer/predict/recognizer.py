@@ -14,16 +14,14 @@ from disconer.core.background import made_ahead
 from disconer.core.errors import DisconerWarning
 from disconer.core.types import Document, Entity
 from disconer.nn.arrays import WordArrays, word_arrays
-from disconer.nn.examples import Windower, cheapest_batches
 from disconer.nn.runtime import AnyModel, Device, Precision, batch_size, most_words
 from disconer.nn.scores import ScoreScale
-from disconer.nn.windows import Found, Window
+from disconer.nn.windows import Found, Window, Windower, cheapest_batches
 from disconer.predict.loading import load
 from disconer.store.names import find_model
 from disconer.text.alignment import to_fragments
 from disconer.text.syntax.attach import Account, Syntax
-from disconer.text.syntax.make import make_syntax
-from disconer.text.syntax.spec import NONE
+from disconer.text.syntax.spec import NONE, make_syntax
 
 # Sentences of so many documents are sorted by length together, so that batches have little padding.
 DOCUMENTS_AHEAD = 1024

@@ -17,7 +17,7 @@ from disconer.core.types import Document
 from disconer.evaluate.pairing import paired
 from disconer.render.marks import compared_marks, plain_marks
 from disconer.render.page import Drawing, fragment, page
-from disconer.render.palette import Palette
+from disconer.render.stylesheet import Palette
 from disconer.render.svg.picture import Picture
 
 Theme = Literal["auto", "light", "dark"]

@@ -11,8 +11,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from disconer.core.types import Document
-from disconer.render.clusters import columns
-from disconer.render.direction import has_right_to_left
+from disconer.render.clusters import columns, has_right_to_left
 from disconer.render.escape import escaped
 from disconer.render.lines import (
     Line,
@@ -28,7 +27,7 @@ from disconer.render.lines import (
     wrapped_lines,
 )
 from disconer.render.marks import Mark, Standing
-from disconer.render.palette import Palette
+from disconer.render.stylesheet import Palette
 
 LONGEST_LINE = 4_000  # columns; browsers take minutes for a paragraph of a million characters
 

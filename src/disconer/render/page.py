@@ -9,8 +9,7 @@ from disconer.core.types import Document, Kind
 from disconer.render.escape import escaped
 from disconer.render.html import document_html
 from disconer.render.marks import Mark, Standing
-from disconer.render.palette import Palette
-from disconer.render.stylesheet import resource, stylesheet, themes
+from disconer.render.stylesheet import Palette, resource, stylesheet, themes
 from disconer.render.svg.marks import svg_style
 from disconer.render.svg.picture import Picture
 

@@ -14,15 +14,14 @@ from disconer.core.types import Document
 from disconer.core.version import __version__
 from disconer.serve import schemas
 from disconer.serve.access import TokenCheck
-from disconer.serve.answers import brat, brat_answer, given_document, wanted
 from disconer.serve.assets import assets_router, drawing
 from disconer.serve.bodies import BodyLimit
 from disconer.serve.limits import Limits
-from disconer.serve.metrics import CONTENT_TYPE
 from disconer.serve.openapi import PROBLEMS, describe
 from disconer.serve.problems import handle_faults
+from disconer.serve.schemas import brat, brat_answer, given_document, wanted
 from disconer.serve.service import Annotator, Service
-from disconer.serve.watch import Watch
+from disconer.serve.watch import CONTENT_TYPE, Watch
 
 
 def create_app(

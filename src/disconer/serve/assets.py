@@ -11,8 +11,7 @@ from fastapi import APIRouter, Request, Response
 from disconer.core.types import Document
 from disconer.render.html import document_html
 from disconer.render.marks import plain_marks
-from disconer.render.palette import Palette
-from disconer.render.stylesheet import resource, stylesheet, themes
+from disconer.render.stylesheet import Palette, resource, stylesheet, themes
 from disconer.serve.access import OPEN_FOLDER
 
 

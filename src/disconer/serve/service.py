@@ -14,8 +14,8 @@ from disconer.core.files import RUN_FOLDERS
 from disconer.core.types import Document
 from disconer.serve.batching import Batcher, Busy, Closed, Failed
 from disconer.serve.limits import Limits
-from disconer.serve.metrics import Metrics
 from disconer.serve.problems import Problem, busy, not_valid, too_large, unavailable
+from disconer.serve.watch import Metrics
 
 
 class Annotator(Protocol):

@@ -6,11 +6,82 @@ import time
 from collections.abc import Callable, Collection
 from http import HTTPStatus
 
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from disconer.serve.batching import log_fault
-from disconer.serve.metrics import Metrics
 from disconer.serve.problems import Problem
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+TEXTS = (1, 2, 4, 8, 16, 32, 64, 128)
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the length of the answer
+
+
+class Metrics:
+    """Counters, gauges and histograms; never a text or a part of one."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter("disconer_requests", "Requests answered", ["path", "status"], registry=self._registry)
+        self._seconds = Histogram(
+            "disconer_request_seconds",
+            "Time from a request's head to the end of its answer",
+            ["path"],
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._texts = Counter("disconer_texts", "Texts that went through a model", ["model"], registry=self._registry)
+        self._characters = Counter(
+            "disconer_characters", "Characters that went through a model", ["model"], registry=self._registry
+        )
+        self._batch_texts = Histogram(
+            "disconer_batch_texts", "Texts in a batch", ["model"], buckets=TEXTS, registry=self._registry
+        )
+        self._batch_seconds = Histogram(
+            "disconer_batch_seconds",
+            "Time of a batch in the model",
+            ["model"],
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._waiting = Gauge(
+            "disconer_waiting_texts", "Texts that wait for a model", ["model"], registry=self._registry
+        )
+        ProcessCollector(registry=self._registry)
+
+    def request(self, path: str, status: int, seconds: float) -> None:
+        self._requests.labels(path, str(status)).inc()
+        self._seconds.labels(path).observe(seconds)
+
+    def batch_watcher(self, model: str) -> Callable[[int, int, float], None]:
+        """What a model's `Batcher` tells of each batch."""
+        texts, characters = self._texts.labels(model), self._characters.labels(model)
+        batch_texts, batch_seconds = self._batch_texts.labels(model), self._batch_seconds.labels(model)
+
+        def watch(n_texts: int, n_characters: int, seconds: float) -> None:
+            texts.inc(n_texts)
+            characters.inc(n_characters)
+            batch_texts.observe(n_texts)
+            batch_seconds.observe(seconds)
+
+        return watch
+
+    def watch_queue(self, model: str, n_waiting: Callable[[], float]) -> None:
+        self._waiting.labels(model).set_function(n_waiting)
+
+    def exposition(self) -> bytes:
+        return generate_latest(self._registry)
+
 
 UNKNOWN_PATH = "(other)"  # paths that clients make up are no label for a figure
 

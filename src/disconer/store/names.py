@@ -50,7 +50,7 @@ def find_model(name_or_path: str | os.PathLike[str]) -> Path:
     found = _model_within(folder) or named_models().get(str(name_or_path))
     if found or folder.exists():
         return found or folder
-    from disconer.nn.encoders.packages import package_folders
+    from disconer.nn.encoders.hub import package_folders
 
     for candidate in package_folders(str(name_or_path)):
         if found := _model_within(candidate):

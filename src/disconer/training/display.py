@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, SupportsFloat
 
 from disconer.runs.clock import Clock, duration
 from disconer.training.data import TrainingData
-from disconer.training.learnable import Learnable
+from disconer.training.examples import Learnable
 from disconer.training.state import Progress
 
 if TYPE_CHECKING:

@@ -16,18 +16,17 @@ from disconer.core.errors import DisconerError
 from disconer.core.types import Document
 from disconer.evaluate import Evaluation
 from disconer.nn.arrays import word_arrays
-from disconer.nn.examples import Windower
 from disconer.nn.tensors import WordBatch
 from disconer.nn.torch_runtime import size_multiple
+from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.runs.state import Stateful
 from disconer.store.checkpoint import Model
 from disconer.text.syntax.spec import NONE
-from disconer.training.adversarial import Adversary
 from disconer.training.display import Display
 from disconer.training.examples import Example
 from disconer.training.measure import measure
-from disconer.training.optimizer import build_optimizer, build_schedule
+from disconer.training.optimizer import Adversary, build_optimizer, build_schedule
 from disconer.training.plan import Batch, Plan, Step
 from disconer.training.state import Progress, RunFolder
 

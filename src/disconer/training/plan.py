@@ -11,8 +11,7 @@ from itertools import groupby
 import numpy as np
 
 from disconer.config import TrainingConfig
-from disconer.nn.examples import shuffled_batches
-from disconer.nn.windows import passages
+from disconer.nn.windows import passages, shuffled_batches
 from disconer.training.examples import Example
 
 PASS_SEEDS = 100_003  # keeps the seeds of one run's passes apart from those of another's

@@ -6,7 +6,7 @@ from disconer.config import SyntaxConfig
 from disconer.core.errors import DisconerError
 from disconer.core.progress import progress
 from disconer.text.syntax.attach import Account, untracked
-from disconer.text.syntax.make import make_syntax
+from disconer.text.syntax.spec import make_syntax
 from disconer.training.data import TrainingData
 from disconer.training.display import Display
 

@@ -16,8 +16,8 @@ from disconer.core.files import replace_file
 from disconer.evaluate import Evaluation
 from disconer.nn.build import build_network
 from disconer.nn.encoders.encoding import load_encoding
-from disconer.nn.examples import Windower
 from disconer.nn.scores import UNSCALED
+from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.runs.accelerator import LONG_PATIENCE, PATIENCE, build_accelerator
 from disconer.runs.agreement import check_agreement, check_shared
@@ -25,12 +25,10 @@ from disconer.store.checkpoint import Model, load_model, record_figures, record_
 from disconer.text.syntax.spec import NONE
 from disconer.training.data import TrainingData, read_data
 from disconer.training.display import Display
-from disconer.training.examples import Example, examples_fingerprint, make_examples
-from disconer.training.learnable import Learnable
+from disconer.training.examples import Example, Learnable, examples_fingerprint, make_examples
 from disconer.training.loop import Loop
 from disconer.training.measure import measure, scale_on
-from disconer.training.record import check_record, facts_of_all, run_facts, write_record
-from disconer.training.state import RunFolder
+from disconer.training.state import RunFolder, check_record, facts_of_all, run_facts, write_record
 from disconer.training.syntax import with_heads
 
 

@@ -11,11 +11,9 @@ from disconer import BadInput, DisconerError, Ledger, read, write
 from disconer.formats import format_named
 from disconer.formats.source import Source
 from disconer.predict.files import annotated
-from disconer.predict.inputs import Unit, units
-from disconer.predict.local.identity import Identity
-from disconer.predict.local.manifest import Manifest, find_parts, manifest_path, part_path
+from disconer.predict.inputs import WHOLE, Share, Unit, units
+from disconer.predict.local.manifest import Identity, Manifest, find_parts, manifest_path, part_path
 from disconer.predict.local.parts import Part, join_parts, write_joined, write_part
-from disconer.predict.shares import WHOLE, Share
 from predict.stand_in import FORMATS, PainFinder, documents, inputs, small_blocks
 
 N = 3

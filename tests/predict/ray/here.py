@@ -13,7 +13,8 @@ from disconer.core.ledger import Ledger
 from disconer.formats.remote import open_source
 from disconer.predict.inputs import units
 from disconer.predict.predictor import Settings
-from disconer.predict.ray import connect, stream
+from disconer.predict.ray import cluster as connect
+from disconer.predict.ray import stream
 from disconer.predict.ray.actor import Finder
 from disconer.predict.ray.block import Block, read_blocks
 from disconer.predict.ray.plan import Cluster, Plan

@@ -12,7 +12,7 @@ import ray
 
 from disconer import DisconerError
 from disconer.predict.ray.cluster import first_line, join, resolve, start
-from disconer.predict.ray.option import HERE
+from disconer.predict.ray.plan import HERE
 
 
 def test_an_address_for_all_programs_stands_in_for_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,11 +23,10 @@ from typer.testing import CliRunner, Result
 import disconer.predict.ray.stream  # noqa: F401  # imports Ray Data, which wakes its loggers: before they are quieted
 from disconer import BadInput, DisconerError, read
 from disconer.cli import app
+from disconer.predict.inputs import BLOCK_RECORDS
 from disconer.predict.ray import cluster as ray_cluster
-from disconer.predict.ray import connect
-from disconer.predict.ray.connect import joined
-from disconer.predict.ray.option import HERE
-from disconer.predict.shares import BLOCK_RECORDS
+from disconer.predict.ray.cluster import joined
+from disconer.predict.ray.plan import HERE
 
 N = 30 * BLOCK_RECORDS + 100
 
@@ -150,7 +149,7 @@ def test_one_processor_stays_free() -> None:
 )
 def test_addresses_that_cannot_be(address: str, said: str) -> None:
     with pytest.raises(DisconerError, match=said):
-        connect._checked(address)
+        ray_cluster._checked(address)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +161,7 @@ def test_addresses_that_cannot_be(address: str, said: str) -> None:
     ],
 )
 def test_errors_of_ray_are_said_in_our_words(error: Exception, said: str) -> None:
-    with pytest.raises(DisconerError, match=said), connect.translated():
+    with pytest.raises(DisconerError, match=said), ray_cluster.translated():
         raise error
 
 
@@ -186,7 +185,7 @@ def test_options_that_do_not_go_together(notes: Path, model: Path, arguments: li
 
 
 def test_without_ray_it_says_what_to_install(notes: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("disconer.predict.ray.option.find_spec", lambda name: None)
+    monkeypatch.setattr("disconer.predict.ray.plan.find_spec", lambda name: None)
     with pytest.raises(DisconerError, match=r"ray, pyarrow, fsspec. Install them: pip install 'disconer\[ray\]'"):
         run(notes, "--model", model, "--ray", "-o", "out")
 

@@ -18,7 +18,7 @@ from disconer import BadInput, DisconerError, Document, read, write
 from disconer.cli import app
 from disconer.core.errors import DisconerWarning
 from disconer.core.ledger import Ledger
-from disconer.predict.ray import connect, stream
+from disconer.predict.ray import cluster, stream
 from disconer.predict.ray.block import Block
 from disconer.predict.ray.work import Outcome
 from disconer.store.checkpoint import save_model
@@ -110,7 +110,7 @@ def test_nothing_is_started_when_nothing_is_left(
     notes: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     predicted(notes, tmp_path / "out", model)
-    monkeypatch.setattr(connect, "joined", lambda *_: pytest.fail("Ray was started"))
+    monkeypatch.setattr(cluster, "joined", lambda *_: pytest.fail("Ray was started"))
     assert predicted(notes, tmp_path / "out", model) == Outcome(written_before=N, parts_before=4)
     assert (tmp_path / "out" / ".disconer" / "complete.json").exists()
 

@@ -28,7 +28,7 @@ ray = pytest.importorskip("ray")
 
 from ray.serve.context import _get_global_client  # noqa: E402
 
-from disconer.serve.ray import deployment as run  # noqa: E402
+from disconer.serve.ray import deployment  # noqa: E402
 from disconer.serve.ray.connect import free_port, start_with_room  # noqa: E402
 from disconer.serve.ray.plan import Plan, Replicas  # noqa: E402
 
@@ -47,14 +47,14 @@ class OnRay(Running):
     def deploy(self, model: str, *, replicas: int = 2) -> str:
         plan = Plan(replicas=Replicas(replicas, replicas))
         models = {model: str(self.folder / model)}
-        return run.deploy(models, host=HOST, port=self.port, plan=plan, limits=Limits())
+        return deployment.deploy(models, host=HOST, port=self.port, plan=plan, limits=Limits())
 
     @property
     def replicas(self) -> set[int]:
         client = _get_global_client()
         assert client is not None
-        application = client.get_serve_details()["applications"][run.APPLICATION]
-        replicas = application["deployments"][run.APPLICATION]["replicas"]
+        application = client.get_serve_details()["applications"][deployment.APPLICATION]
+        replicas = application["deployments"][deployment.APPLICATION]["replicas"]
         return {replica["pid"] for replica in replicas if replica["state"] == "RUNNING"}
 
     def await_replicas(self, number: int, *, without: int | None = None) -> set[int]:

@@ -8,7 +8,7 @@ from disconer.core.errors import BadInput, DisconerError
 from disconer.core.types import Document
 from disconer.text.syntax.attach import Account, Syntax
 from disconer.text.syntax.conllu import ConlluParser
-from disconer.text.syntax.make import cache_of
+from disconer.text.syntax.spec import cache_of
 from text.syntax.fakes import document
 
 

@@ -18,8 +18,7 @@ from collections.abc import Iterator
 from disconer.core.errors import BadInput
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats.bigbio.decode import from_record
-from disconer.formats.bigbio.encode import to_record
+from disconer.formats.bigbio.records import from_record, to_record
 from disconer.formats.format import Format, member_reader
 from disconer.formats.jsonfiles import SUFFIXES, iter_records, json_writer, leading_keys
 from disconer.formats.source import Member

@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats.bioc.decode import COLLECTION_FIELDS, to_document
-from disconer.formats.bioc.encode import encoded
+from disconer.formats.bioc.documents import COLLECTION_FIELDS, encoded, to_document
 from disconer.formats.bioc.layout import UNKNOWN_FIELDS, completed
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import SUFFIXES, dump_json, field, iter_records, leading_keys

@@ -14,8 +14,7 @@ from xml.etree.ElementTree import Element, tostring
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats.bioc.decode import COLLECTION_FIELDS, to_document
-from disconer.formats.bioc.encode import encoded
+from disconer.formats.bioc.documents import COLLECTION_FIELDS, encoded, to_document
 from disconer.formats.bioc.layout import NAME, UNKNOWN_FIELDS, with_infons
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import dump_json

@@ -25,8 +25,7 @@ from pathlib import Path, PurePosixPath
 from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats.brat.read import read_document
-from disconer.formats.brat.write import annotation_text
+from disconer.formats.brat.files import annotation_text, read_document
 from disconer.formats.format import Format
 from disconer.formats.source import Member, Source
 from disconer.formats.target import new_folder, path_within

@@ -10,8 +10,7 @@ else (clusters, events, other relations, graphs that are no trees) goes to `extr
 
 from __future__ import annotations
 
-from disconer.formats.dygie.read import read_member
-from disconer.formats.dygie.write import write_stream
+from disconer.formats.dygie.records import read_member, write_stream
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import leading_keys
 

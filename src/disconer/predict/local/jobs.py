@@ -20,9 +20,8 @@ from typing import Any
 from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.formats.seen_ids import SeenIds
-from disconer.predict.inputs import Unit
+from disconer.predict.inputs import BLOCK_BYTES, Unit
 from disconer.predict.local.messages import Outcome, Task, error_from_dict
-from disconer.predict.shares import BLOCK_BYTES
 from disconer.text.syntax.processes import n_cores
 
 GRACE = 10.0  # seconds for a worker to end by itself

@@ -10,9 +10,9 @@ from typing import Any
 
 from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.core.ledger import Ledger
+from disconer.predict.inputs import Share
 from disconer.predict.local.parts import Part
 from disconer.predict.predictor import Settings
-from disconer.predict.shares import Share
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,12 @@ from disconer.core.ledger import Ledger
 from disconer.core.progress import progress
 from disconer.formats import Format, write
 from disconer.predict.files import Folder, annotated
-from disconer.predict.inputs import Unit
-from disconer.predict.local.identity import identify
+from disconer.predict.inputs import WHOLE, Share, Unit
 from disconer.predict.local.jobs import Jobs
-from disconer.predict.local.manifest import Manifest, manifest_path, part_path
+from disconer.predict.local.manifest import Manifest, identify, manifest_path, part_path
 from disconer.predict.local.messages import Outcome, Task
 from disconer.predict.local.parts import Part, join_parts, write_joined
 from disconer.predict.predictor import Predictor, Settings
-from disconer.predict.shares import WHOLE, Share
 from disconer.store.names import find_model
 
 

@@ -12,8 +12,8 @@ from disconer.core.errors import DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.native import from_record
-from disconer.predict.local.identity import model_identity
 from disconer.predict.local.jobs import THREAD_VARIABLES
+from disconer.predict.local.manifest import model_identity
 from disconer.predict.predictor import Predictor
 from disconer.predict.ray.block import END, Block
 from disconer.predict.ray.parts import ENCODINGS

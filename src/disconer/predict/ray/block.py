@@ -12,10 +12,9 @@ from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
 from disconer.formats.native import to_line
 from disconer.formats.remote import open_source
-from disconer.predict.inputs import units
+from disconer.predict.inputs import by_block, placed_documents, units
 from disconer.predict.local.messages import error_from_dict, error_to_dict, ledger_from_dict, ledger_to_dict
 from disconer.predict.ray.plan import Plan
-from disconer.predict.shares import by_block, placed_documents
 
 END = -1  # the number of what comes after the last block
 

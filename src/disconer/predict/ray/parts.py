@@ -20,7 +20,7 @@ from disconer.core.types import Document
 from disconer.formats.native import to_line
 from disconer.formats.parquet import COMPRESSION, schema, to_table
 from disconer.formats.remote import file_system, reaching
-from disconer.predict.local.identity import Identity
+from disconer.predict.local.manifest import Identity
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,28 @@
-"""What is to be done, as the reader and all actors are told. No Ray here."""
+"""What `--ray` means, and what is to be done, as the reader and all actors are told. No Ray here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 
-from disconer.predict.inputs import Unit
+from disconer.core.errors import DisconerError
+from disconer.predict.inputs import BLOCK_BYTES, Share, Unit
 from disconer.predict.predictor import Settings
-from disconer.predict.shares import BLOCK_BYTES, Share
+
+RAY_OPTION = "--ray"
+HERE = "local"  # stands for an address: a Ray of its own on this machine
+
+
+def check_ray_installed(*packages: str) -> None:
+    """packages: what is needed beside Ray itself."""
+    missing = [name for name in ("ray", *packages) if find_spec(name) is None]
+    if missing:
+        raise DisconerError(
+            f"{RAY_OPTION} needs packages that are not installed: {', '.join(missing)}",
+            fix="Install them: pip install 'disconer[ray]'.",
+        )
+
 
 MOST_PARTS = 1000  # of an input of any size; each is a file and a manifest
 LEAST_BLOCKS = 8  # of a part: about a minute's work

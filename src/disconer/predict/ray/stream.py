@@ -13,7 +13,7 @@ from ray.data.block import BlockMetadata
 
 from disconer.predict.ray.actor import Finder
 from disconer.predict.ray.block import Block, read_blocks
-from disconer.predict.ray.connect import translated
+from disconer.predict.ray.cluster import translated
 from disconer.predict.ray.plan import Plan
 
 AHEAD = 2  # blocks that an actor has: one that it works on, one that waits

@@ -13,8 +13,8 @@ from disconer.core.ledger import Ledger
 from disconer.core.progress import progress
 from disconer.formats.seen_ids import SeenIds
 from disconer.predict.inputs import Unit
-from disconer.predict.local.identity import identify
 from disconer.predict.local.jobs import RemoteTraceback, useful_jobs
+from disconer.predict.local.manifest import identify
 from disconer.predict.predictor import Settings
 from disconer.predict.ray.block import END, Block
 from disconer.predict.ray.parts import Encoded, Finished, Parts
@@ -64,7 +64,7 @@ class RayWork:
         return self._outcome
 
     def _predict(self, parts: Parts, plan: Plan, cluster: Cluster) -> None:
-        from disconer.predict.ray.connect import joined
+        from disconer.predict.ray.cluster import joined
         from disconer.predict.ray.stream import stream_blocks
 
         with joined(cluster.address, cluster.actors, cluster.gpus_per_actor) as room:

@@ -19,8 +19,8 @@ from disconer.evaluate.mistakes import ErrorClass, Mistake, Nearby, mistakes
 from disconer.render.escape import escaped
 from disconer.render.html import document_html
 from disconer.render.marks import Mark, Standing
-from disconer.render.palette import Palette
 from disconer.render.report.confusion import kinds_of, labels_of
+from disconer.render.stylesheet import Palette
 from disconer.text import segment
 
 

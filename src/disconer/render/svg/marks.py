@@ -8,7 +8,7 @@ from disconer.render.clusters import columns
 from disconer.render.escape import escaped
 from disconer.render.lines import Line, Piece, Reach, pack
 from disconer.render.marks import Mark, Standing
-from disconer.render.palette import DARK, LIGHT, THEMES, Palette, Theme
+from disconer.render.stylesheet import DARK, LIGHT, THEMES, Palette, Theme
 from disconer.render.svg.rows import Row
 
 TEXT_SIZE, CAPTION_SIZE = 15, 11

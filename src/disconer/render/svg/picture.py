@@ -14,7 +14,7 @@ from disconer.render.clusters import columns
 from disconer.render.escape import escaped
 from disconer.render.lines import Line, lines, wrapped_lines
 from disconer.render.marks import Mark
-from disconer.render.palette import Palette
+from disconer.render.stylesheet import Palette
 from disconer.render.svg.arcs import Arcs, sentence_lines
 from disconer.render.svg.marks import COLUMN, SvgMarks, svg_style
 from disconer.render.svg.rows import Row, Unit, row_of

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from disconer.render.clusters import columns
-from disconer.render.direction import has_right_to_left, runs_right_to_left, visual_order
+from disconer.render.clusters import columns, has_right_to_left, runs_right_to_left, visual_order
 from disconer.render.lines import Line
 
 _WORDS = re.compile(r"\s+|\S+")

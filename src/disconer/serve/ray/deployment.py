@@ -15,7 +15,7 @@ from ray import serve
 from disconer.core.errors import DisconerError
 from disconer.predict.local.messages import error_from_dict
 from disconer.predict.ray.cluster import TOKEN_SETTING, join, resolve
-from disconer.predict.ray.option import HERE
+from disconer.predict.ray.plan import HERE
 from disconer.serve.limits import Limits
 from disconer.serve.ray.connect import free_port, is_there, start_proxies, start_with_room
 from disconer.serve.ray.plan import Plan

@@ -58,7 +58,7 @@ class Replica:
 def inspect_models(models: dict[str, str]) -> dict[str, Any]:
     """Load models where replicas will, and tell who they are, or what a person could put right about them."""
     from disconer.core.errors import DisconerError
-    from disconer.predict.local.identity import model_identity
+    from disconer.predict.local.manifest import model_identity
     from disconer.predict.local.messages import error_to_dict
     from disconer.predict.recognizer import Recognizer
     from disconer.store.names import find_model

@@ -1,7 +1,7 @@
 """From sentences to dependency trees: parsers behind one protocol (`base`), their output checked and aligned
 (`tree`, `alignment`), kept (`cache`) and given to documents (`attach`).
 
->>> from disconer.text.syntax.make import make_syntax
+>>> from disconer.text.syntax.spec import make_syntax
 >>> syntax = make_syntax("spacy:en_core_web_sm")  # doctest: +SKIP
 
 Nothing is imported here, and neither spaCy nor any other parser before it is used: the configuration's schema knows

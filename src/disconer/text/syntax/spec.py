@@ -1,8 +1,13 @@
-"""The line of a configuration that names a parser."""
+"""The line of a configuration that names a parser, and the parser and all that gives heads made of it."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from disconer.core.errors import DisconerError
+from disconer.text.syntax.attach import Missing, Syntax, Track, untracked
+from disconer.text.syntax.cache import ParseCache, parses_folder
+from disconer.text.syntax.parser import Parser
 
 # What stands after the colon; empty where nothing does.
 KINDS = {"none": "", "data": "", "spacy": "PIPELINE", "stanza": "LANG", "corenlp": "URL", "conllu": "PATH"}
@@ -58,3 +63,55 @@ def _check_address(url: str) -> None:
         sound = False
     if not sound:
         raise ValueError(f"got the address {url!r}, expected one such as {_EXAMPLES['corenlp']!r}")
+
+
+def make_parser(line: str, *, processes: int | None = None) -> Parser | None:
+    """The parser that a line such as spacy:en_core_web_sm names; None where heads come with the data or not at all.
+
+    What has to be installed and is not is said here.
+    processes: for parsers that run in several; None: as many as there are cores.
+    """
+    try:
+        kind, argument = parser_spec(line)
+    except ValueError as error:
+        raise DisconerError(f"This names no parser: {error}") from error
+    if kind in (NONE, DATA):
+        return None
+    if kind == "spacy":
+        from disconer.text.syntax.spacy import SpacyParser
+
+        return SpacyParser(argument, processes=processes)
+    if kind == "stanza":
+        from disconer.text.syntax.stanza import StanzaParser
+
+        return StanzaParser(argument)
+    if kind == "corenlp":
+        from disconer.text.syntax.corenlp import CoreNlpParser
+
+        return CoreNlpParser(argument)
+    from disconer.text.syntax.conllu import ConlluParser
+
+    return ConlluParser(argument)
+
+
+def make_syntax(
+    parser: str,
+    *,
+    missing: Missing = "skip",
+    cache: bool = True,
+    processes: int | None = None,
+    track: Track = untracked,
+) -> Syntax:
+    """What gives documents their heads.
+
+    cache: keep trees on disk, unless the user has switched that off.
+    """
+    made = make_parser(parser, processes=processes)
+    return Syntax(made, cache=cache_of(made) if cache else None, missing=missing, track=track)
+
+
+def cache_of(parser: Parser | None) -> ParseCache | None:
+    """The cache of a parser; None if it needs none, or the user wants none."""
+    folder = parses_folder()
+    identity = parser.identity() if parser and folder else None
+    return ParseCache(folder, identity) if folder and identity else None

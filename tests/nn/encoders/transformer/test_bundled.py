@@ -13,7 +13,7 @@ from disconer.adapt.model import load_pretrained
 from disconer.config import EncoderConfig
 from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
 from disconer.export.compact import save_compact
-from disconer.nn.encoders.transformer import bundled as base_module
+from disconer.nn.encoders.transformer import bundled
 from disconer.nn.encoders.transformer import pretrained as resolve
 from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, save_compact_encoder
 from disconer.nn.encoders.transformer.pretrained import load_encoder, without_pooler
@@ -31,7 +31,7 @@ def encoders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "encoders"
     save_compact_encoder(without_pooler(toy_bert(size=UNITS)), folder / NAME)
     toy_tokenizer().save_pretrained(folder / NAME)
-    for module in (base_module, resolve):
+    for module in (bundled, resolve):
         monkeypatch.setattr(module, "BUNDLED_ENCODERS", folder)
     return folder
 

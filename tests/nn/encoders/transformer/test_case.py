@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from disconer import Document
 from disconer.nn.encoders.transformer.case import Case, cases
-from disconer.nn.examples import Windower
+from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, load_model, save_model
 from disconer.text import segment

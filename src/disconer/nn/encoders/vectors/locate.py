@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from disconer.core.errors import DisconerError, Where
-from disconer.nn.encoders.packages import PACKAGES, package_folders
+from disconer.nn.encoders.hub import PACKAGES, package_folders
 from disconer.nn.encoders.vectors.files import Row, Rows
 from disconer.nn.encoders.vectors.table import Floats
 

@@ -25,7 +25,7 @@ def sentence_oracle(sentence: Sentence, entities: Iterable[TokenEntity], max_wid
     }
 
 
-# Why an entity is lost at every width, beside the reasons for which it has no tokens (`text.align`).
+# Why an entity is lost at every width, beside the reasons for which it has no tokens (`text.alignment`).
 WITHIN = "has only fragments that a larger entity has, too"
 JOINED = "has fragments that an entity of another label joins with others"  # succession is of no label
 MERGED = "is swallowed by a clique that is no entity"
