@@ -8,8 +8,8 @@
 --default: whatever model is embedded. --exported: what `disconer export` wrote, against the torch encoder of --plain,
 --both or --default, the first of them that is given. --growth: what benchmarks/growth.py wrote.
 
-Bars whose model is not given are left out. Ratios are medians of rounds in turns; see docs/speed.md. The exit code is
-1 if a bar does not hold.
+Bars whose model is not given are left out. Ratios are medians of rounds in turns; see docs/explanation/speed.md. The
+exit code is 1 if a bar does not hold.
 """
 
 from __future__ import annotations

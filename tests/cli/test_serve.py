@@ -8,7 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from disconer import DisconerError
-from disconer.cli import app, ray_option, serve
+from disconer.cli import app, serve
+from disconer.predict.ray import plan
 from disconer.serve.limits import Limits
 from disconer.serve.ray.plan import Plan, Replicas
 from disconer.serve.service import model_names
@@ -82,7 +83,7 @@ def test_replicas_without_ray_are_refused() -> None:
 
 
 def test_says_that_ray_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_option, "find_spec", lambda name: None)
+    monkeypatch.setattr(plan, "find_spec", lambda name: None)
     with pytest.raises(DisconerError, match=r"--ray needs .*: ray\. .*pip install 'disconer\[ray\]'"):
         run("--model", "a", "--ray")
 
