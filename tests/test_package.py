@@ -14,8 +14,9 @@ import disconer
 
 HEAVY = ("torch", "transformers", "accelerate", "spacy", "safetensors", "huggingface_hub")
 LIGHT = (
-    "core", "text", "formats", "corpora", "config", "evaluate", "render", "nn.encoders.vectors.load", "store.names",
-    "store.known_models", "predict.loading", "cli",
+    "core", "text", "formats", "corpora", "config", "evaluate", "render", "start", "nn.windows", "nn.arrays",
+    "nn.encoders.vectors.load", "nn.heads.span.oracle", "nn.heads.span.reading", "store.names", "store.description",
+    "predict.loading", "predict.recognizer", "predict.onnx", "serve.service", "cli",
 )  # fmt: skip
 NEEDS_SPACY = "disconer.formats.docbin."  # imported only when such a file is read or written
 SECONDS = 0.5  # of CPU time: a busy machine changes the clock, not the work

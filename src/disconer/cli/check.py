@@ -19,7 +19,7 @@ from disconer.formats import read
 
 if TYPE_CHECKING:
     from disconer.evaluate.check import Check  # loaded when the verb runs, so that --help is quick
-    from disconer.evaluate.counts import Counts
+    from disconer.evaluate.measures import Counts
 
 
 def check_source(source: Path, *, from_format: str | None = None, widths: Iterable[int] = range(6, 17)) -> Check:

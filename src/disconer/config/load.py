@@ -10,8 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from disconer.config.explain import explain
-from disconer.config.knobs import knob_tree
+from disconer.config.knobs import explain, knob_tree
 from disconer.config.problems import ConfigError, Key, Problem
 from disconer.config.schema import Config
 from disconer.config.yaml_text import format_yaml, parse_yaml

@@ -13,8 +13,8 @@ May import `core`, `text` and `formats`. No torch.
 
 from disconer.evaluate.bootstrap import Interval, f1_interval
 from disconer.evaluate.calibration import Calibration
-from disconer.evaluate.counts import Counts
 from disconer.evaluate.evaluation import ErrorCount, Evaluation, evaluate
+from disconer.evaluate.measures import Counts
 from disconer.evaluate.mistakes import ErrorClass, Mistake, mistakes
 from disconer.evaluate.pairing import paired
 from disconer.evaluate.seeds import Spread, over_seeds, spread

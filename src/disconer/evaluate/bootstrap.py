@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from disconer.evaluate.counts import Counts
+from disconer.evaluate.measures import Counts
 
 LEVEL = 0.95
 RESAMPLES = 1_000

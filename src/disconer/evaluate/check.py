@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Kind
-from disconer.evaluate.counts import Counts
+from disconer.evaluate.measures import Counts
 from disconer.text import segment
 
 EDGE = "has whitespace at an edge"

@@ -10,7 +10,7 @@ from disconer.core.types import Document, Kind
 from disconer.evaluate import measures
 from disconer.evaluate.bootstrap import LEVEL, RESAMPLES, SEED, Interval, f1_interval
 from disconer.evaluate.calibration import Calibration
-from disconer.evaluate.counts import Counts
+from disconer.evaluate.measures import Counts
 from disconer.evaluate.mistakes import ErrorClass, mistakes
 from disconer.evaluate.pairing import paired
 

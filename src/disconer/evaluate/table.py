@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from disconer.evaluate.bootstrap import LEVEL, Interval
 from disconer.evaluate.calibration import Calibration
-from disconer.evaluate.counts import Counts
 from disconer.evaluate.evaluation import Evaluation
+from disconer.evaluate.measures import Counts
 
 NONE = "–"
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from disconer.evaluate.calibration import Calibration
-from disconer.evaluate.counts import Counts
-from disconer.evaluate.measures import Unique
+from disconer.evaluate.measures import Counts, Unique
 from disconer.render.report.plots import Axis, Dot, Series, plot
 
 N_STEPS = 1_000  # thresholds that are told apart

@@ -8,9 +8,8 @@ from typing import BinaryIO
 
 from disconer.core.types import Document, Kind
 from disconer.evaluate.bootstrap import Interval
-from disconer.evaluate.counts import Counts
 from disconer.evaluate.evaluation import Evaluation
-from disconer.evaluate.measures import Unique, unique
+from disconer.evaluate.measures import Counts, Unique, unique
 from disconer.evaluate.mistakes import ErrorClass
 from disconer.evaluate.table import Row, Table, tables
 from disconer.render.escape import escaped

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 
 from disconer import Document, Entity, Kind
 from disconer.evaluate.check import EDGE
-from disconer.evaluate.counts import Counts
-from disconer.evaluate.measures import unique
+from disconer.evaluate.measures import Counts, unique
 from disconer.nn.heads.span.oracle import JOINED, MERGED, WITHIN, Ceiling
 from disconer.text import segment
 from disconer.text.alignment import CROSSES, INSIDE

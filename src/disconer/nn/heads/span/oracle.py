@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 from disconer.core.types import Document, Entity, Fragment, Kind, Sentence
 from disconer.evaluate.check import EDGE, Width, has_edge_whitespace
-from disconer.evaluate.counts import Counts
-from disconer.evaluate.measures import by_kind, unique
+from disconer.evaluate.measures import Counts, by_kind, unique
 from disconer.nn.heads.span.targets import span_targets
 from disconer.text.alignment import TokenEntity, align, to_fragments
 from disconer.text.fragment_graph import assemble
