@@ -10,7 +10,7 @@ from hypothesis import given
 
 from disconer import BadInput, Document, Entity, Ledger, read, write
 from disconer.formats import sniff
-from disconer.formats.bigbio.records import MISPLACED, SCORES
+from disconer.formats.bigbio import MISPLACED, SCORES
 from disconer.formats.entities import NAMELESS
 from disconer.formats.extras import SENTENCES
 from disconer.formats.source import Source

@@ -1,4 +1,4 @@
-"""From sentences to dependency trees: parsers behind one protocol (`base`), their output checked and aligned
+"""From sentences to dependency trees: parsers behind one protocol (`parser`), their output checked and aligned
 (`tree`, `alignment`), kept (`cache`) and given to documents (`attach`).
 
 >>> from disconer.text.syntax.spec import make_syntax

@@ -1,7 +1,19 @@
-"""Between bigbio records and documents."""
+"""bigbio's `kb` record: passages, entities with one or more offsets, events, coreferences, relations.
+
+{"id": "0", "document_id": "123", "passages": [{"id": "1", "type": "title", "text": ["…"], "offsets": [[0, 59]]}],
+ "entities": [{"id": "3", "type": "Disease", "text": ["…"], "offsets": [[0, 8]],
+               "normalized": [{"db_name": "MESH", "db_id": "D009270"}]}],
+ "events": [], "coreferences": [], "relations": []}
+
+Offsets count in the passages' texts joined by single spaces; passages stand at their own offsets where these fit
+their texts. Entities without offsets are no mentions: they go to `extras["bigbio"]` as "unlocated". There "entities"
+holds by id what entities say beyond label and text (`normalized`), "passages" what they say beyond their text, and
+all the rest is as it was. The record has no place for scores.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -10,8 +22,10 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
 from disconer.formats.entities import Gathered, build_entity
 from disconer.formats.extras import carried, note_unsaid
-from disconer.formats.jsonfiles import field
+from disconer.formats.format import Format, member_reader
+from disconer.formats.jsonfiles import SUFFIXES, field, iter_records, json_writer, leading_keys
 from disconer.formats.passages import holds, lay_out
+from disconer.formats.source import Member
 
 NAME = "bigbio"
 SCORES = "scores"
@@ -170,3 +184,28 @@ def _offsets(item: Any, where: Where) -> list[list[int]]:
         expected = "[[start, end], …]"
         raise BadInput("bad-syntax", "These are not offsets", where=where, got=excerpt(offsets), expected=expected)
     return offsets
+
+
+def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
+    for where, record in iter_records(member, ledger):
+        try:
+            document = from_record(record, where, ledger)
+        except BadInput as error:
+            ledger.fault(error)
+            continue
+        yield document
+
+
+def _sniff(name: str, head: bytes) -> bool:
+    keys = leading_keys(head)
+    return "passages" in keys and bool(keys & {"document_id", "entities", "events", "coreferences"})
+
+
+FORMAT = Format(
+    name="bigbio",
+    about="bigbio kb records: passages, entities with one or more offsets, events, relations",
+    suffixes=SUFFIXES,
+    sniff=_sniff,
+    read=member_reader(SUFFIXES, _read),
+    write=json_writer(to_record),
+)
