@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def test_the_other_end_answers_a_line_a_request() -> None:
 
 
 def test_several_answer_in_the_order_of_the_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]), prepend=os.pathsep)
     sentences = [plain_words("Ω", str(number)) for number in range(50)]
     processes = Processes("text.syntax.chain_worker", "", n=2)
     for _ in range(2):  # they stay for more
