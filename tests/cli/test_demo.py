@@ -12,7 +12,8 @@ from typer.testing import CliRunner, Result
 import disconer.demo
 from disconer import DisconerError, Document, Kind, Recognizer, read
 from disconer.cli import app
-from disconer.corpora.chia import TYPES, split_of
+from disconer.corpora.base import hashed_split
+from disconer.corpora.chia import TYPES
 from disconer.demo import demo_config
 from disconer.store.names import find_model
 from training.synthetic import complaints, prepare
@@ -37,7 +38,7 @@ def test_data_is_small_and_attributed() -> None:
 
 
 def test_no_document_that_figures_on_chia_are_measured_on() -> None:
-    assert {split_of(trial) for split in ("train", "dev") for trial in trials(split)} == {"train"}
+    assert {hashed_split(trial) for split in ("train", "dev") for trial in trials(split)} == {"train"}
     assert not trials("train") & trials("dev")
 
 

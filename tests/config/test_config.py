@@ -280,7 +280,19 @@ def test_the_template_shows_sections_that_are_switched_off() -> None:
     assert "  # gcn:\n  #   blocks: 2    " in text
 
 
-PRESETS = ["ace05", "cadec", "chia", "chia-glove", "clef", "clef-dis", "craft", "genia", "genia-paper", "phee"]
+PRESETS = [
+    "ace05",
+    "cadec",
+    "chia",
+    "chia-glove",
+    "clef",
+    "clef-dis",
+    "craft",
+    "genia",
+    "genia-paper",
+    "phee",
+    "psytar",
+]
 
 
 def test_the_presets_are_there() -> None:

@@ -19,6 +19,7 @@ _MODULES: dict[str, str] = {
     "craft": "craft",
     "chia": "chia",
     "phee": "phee",
+    "psytar": "psytar",
 }
 
 NAMES = tuple(_MODULES)

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from hashlib import md5
 from pathlib import Path
 
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document
 from disconer.corpora.distribution import not_the_source
-from disconer.corpora.recipe import SPLITS, Recipe
+from disconer.corpora.recipe import SPLITS, Recipe, hashed_split
 from disconer.formats import read
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 
@@ -30,7 +29,6 @@ TYPES = frozenset(
 )  # fmt: skip
 _SOURCE = "chia_without_scope.zip, or its folder, with NCT*_inc and NCT*_exc, each as .txt and .ann"
 _NAME = re.compile(r"(?:.*/)?((NCT[0-9]{8})_(?:inc|exc))")
-_TRAIN, _DEV = 80, 90  # of each hundred md5 values, those below are train, and dev
 
 
 def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
@@ -40,20 +38,10 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
         if match is None:
             raise not_the_source(source, f"{document.id!r} is not the name of a Chia document", _SOURCE)
         name, trial = match.groups()
-        splits[split_of(trial)].append(_prepared(document, name, ledger))
+        splits[hashed_split(trial)].append(_prepared(document, name, ledger))
     if not any(splits.values()):
         raise not_the_source(source, "There are no Chia documents", _SOURCE)
     return Corpus({split: tuple(documents) for split, documents in splits.items()})
-
-
-def split_of(trial: str) -> str:
-    """The split of a trial, by its number.
-
-    >>> split_of("NCT00050349")
-    'train'
-    """
-    value = int(md5(trial.encode(), usedforsecurity=False).hexdigest(), 16) % 100
-    return "train" if value < _TRAIN else "dev" if value < _DEV else "test"
 
 
 def _prepared(document: Document, name: str, ledger: Ledger) -> Document:

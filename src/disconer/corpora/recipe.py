@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import md5
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus
 
 SPLITS = ("train", "dev", "test")
+_TRAIN, _DEV = 80, 90  # of each hundred md5 values, those below are train, and dev
 
 # build(source, options, ledger): `source` is what the user downloaded, `options` has a value for every option.
 Build = Callable[[Path, Mapping[str, str], Ledger], Corpus]
@@ -69,3 +71,13 @@ def split_ids(corpus: str, split: str) -> tuple[str, ...]:
     """The document ids of one split as the literature has it, shipped in `splits/`."""
     text = files("disconer.corpora").joinpath("splits", f"{corpus}.{split}.ids").read_text("utf-8")
     return tuple(text.split())
+
+
+def hashed_split(key: str) -> str:
+    """The split of a document in a corpus that has no official ones, from what must fall together.
+
+    >>> hashed_split("NCT00050349")
+    'train'
+    """
+    value = int(md5(key.encode(), usedforsecurity=False).hexdigest(), 16) % 100
+    return "train" if value < _TRAIN else "dev" if value < _DEV else "test"
