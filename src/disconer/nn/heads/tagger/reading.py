@@ -1,0 +1,93 @@
+"""From the tags of words to entities with scores. No torch here.
+
+In three steps, as the probabilities in the middle come from the CRF: read the entities off the tags
+(`read_entities`), ask how probable each is (`Asked`, which `LinearChainCrf.segment_probabilities` answers), and
+put both together (`TaggedEntities.scored`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from disconer.model.found import Found
+from disconer.nn.heads.tagger.parts import Key
+from disconer.nn.heads.tagger.schemes import Scheme, continuation
+
+ANY = -1  # in place of a tag: nothing is asked
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+class Asked(NamedTuple):
+    """What tags must be for entities to be there: one stretch of words each, S of them, of at most W words.
+
+    row: the sentence.  Shape: (S,)
+    first, end: its words, half-open.  Shape: (S,)
+    only: the tag that a word must have, by number; ANY if it may have all.  Shape: (S, W)
+    never: a tag that a word must not have; ANY if there is none.  Shape: (S, W)
+    """
+
+    row: Ints
+    first: Ints
+    end: Ints
+    only: Ints
+    never: Ints
+
+
+class TaggedEntities(NamedTuple):
+    """Entities read off the tags of some sentences.
+
+    found: of each entity its sentence, label and ranges, in order.
+    asked: what their tags are.
+    """
+
+    found: list[tuple[int, Key]]
+    asked: Asked
+
+    def scored(self, probabilities: Floats, n_rows: int) -> list[list[Found]]:
+        """The entities of each sentence.
+
+        probabilities: that the tags are as asked.  Shape: (S,)
+
+        The score of an entity is the probability, under the CRF, that its words have their tags and that none of its
+        parts goes on. Of a discontinuous entity, the words between its parts may have any tags.
+        """
+        rows: list[list[Found]] = [[] for _ in range(n_rows)]
+        for (row, (label, ranges)), probability in zip(self.found, probabilities.tolist(), strict=True):
+            rows[row].append(Found(label, ranges, probability))
+        return rows
+
+
+def read_entities(best: Ints, lengths: Sequence[int], *, tags: Sequence[str], scheme: Scheme) -> TaggedEntities:
+    """The entities of a batch of sentences.
+
+    best: the tag of each word, by its number in `tags`.  Shape: (B, N)
+    lengths: words of each sentence; what comes after them is padding.
+    """
+    found: list[tuple[int, Key]] = []
+    for row, (numbers, length) in enumerate(zip(best.tolist(), lengths, strict=True)):
+        found += [(row, key) for key in scheme.decode([tags[number] for number in numbers[:length]])]
+    return TaggedEntities(found, _ask(found, best, lengths, tags))
+
+
+def _ask(found: Sequence[tuple[int, Key]], best: Ints, lengths: Sequence[int], tags: Sequence[str]) -> Asked:
+    number = {tag: position for position, tag in enumerate(tags)}
+    row = np.array([row for row, _ in found], dtype=np.int64)
+    first = np.array([ranges[0][0] for _, (_, ranges) in found], dtype=np.int64)
+    # The word after an entity is asked about, too: the entity must not go on there.
+    end = np.array([min(ranges[-1][1] + 1, lengths[row]) for row, (_, ranges) in found], dtype=np.int64)
+    width = int((end - first).max(initial=1))
+    only = np.full((len(found), width), ANY, dtype=np.int64)
+    never = np.full((len(found), width), ANY, dtype=np.int64)
+    for place, (sentence, (_, ranges)) in enumerate(found):
+        origin = ranges[0][0]
+        for start, stop in ranges:
+            only[place, start - origin : stop - origin] = best[sentence, start:stop]
+            if stop < lengths[sentence]:
+                never[place, stop - origin] = number[continuation(tags[best[sentence, stop - 1]])]
+    return Asked(row, first, end, only, never)
