@@ -7,12 +7,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from disconer.corpora.base import hashed_split
 from typer.testing import CliRunner, Result
 
 import disconer.demo
 from disconer import DisconerError, Document, Kind, Recognizer, read
 from disconer.cli import app
-from disconer.corpora.base import hashed_split
 from disconer.corpora.chia import TYPES
 from disconer.demo import demo_config
 from disconer.store.names import find_model

@@ -8,11 +8,11 @@ import pytest
 
 from corpora.workbooks import Cells, write_workbook
 from disconer import BadInput, DisconerError, Ledger
-from disconer.corpora import recipe_named
-from disconer.corpora.recipe import SPLITS
-from disconer.corpora.psytar import LABELS
-from disconer.corpora.prepare import count
 from disconer.core.types import Corpus, Document, Kind
+from disconer.corpora import recipe_named
+from disconer.corpora.prepare import count
+from disconer.corpora.psytar import LABELS
+from disconer.corpora.recipe import SPLITS
 
 HEADER = ("id", "drug_id", "sentence_index", "sentences")
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import eq
 from typing import NamedTuple
 
-from disconer.text import TOKENIZERS
 from disconer.core.types import Fragment, Token
+from disconer.text import TOKENIZERS
 
 _PAUSES = ".,;:!?"  # no part of a mention at its ends, even if the annotation copied them
 _ONE_EDIT, _TWO_EDITS = 5, 7  # letters of words that may differ by that many edits

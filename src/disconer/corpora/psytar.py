@@ -16,15 +16,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from disconer.corpora.recipe import SPLITS, Recipe, hashed_split
-from disconer.corpora.distribution import files_of, not_the_source
-from disconer.corpora.locate import locate
-from disconer.corpora.tidy import unique
-from disconer.corpora.xlsx import Row, Workbook
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.text import TOKENIZERS
 from disconer.core.types import Corpus, Document, Entity, Fragment, Sentence
+from disconer.corpora.distribution import files_of, not_the_source
+from disconer.corpora.locate import locate
+from disconer.corpora.recipe import SPLITS, Recipe, hashed_split
+from disconer.corpora.tidy import unique
+from disconer.corpora.xlsx import Row, Workbook
+from disconer.text import TOKENIZERS
 
 LABELS = ("ADR", "WD", "SSI", "DI")
 _SOURCE = "PsyTAR_dataset.xlsx, or a folder or archive with it"

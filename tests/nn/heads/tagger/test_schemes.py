@@ -5,15 +5,15 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
+from disconer.evaluate.counts import Counts
 from hypothesis import given
 from hypothesis import strategies as st
 
 from disconer import Document, Ledger
 from disconer.corpora import recipe_named
-from disconer.evaluate.counts import Counts
 from disconer.nn.heads.tagger.parts import Key, merge_adjacent
 from disconer.nn.heads.tagger.schemes import BIO, BIOHD, BIOHD1234, SCHEMES, Scheme
-from disconer.text.align import Range, align, to_fragments
+from disconer.text.alignment import Range, align, to_fragments
 
 X, Y = "X", "Y"
 LABELS = (X, Y)

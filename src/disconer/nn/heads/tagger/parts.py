@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, product
 from typing import NamedTuple
 
-from disconer.text.align import Range
+from disconer.text.alignment import Range
 
 WHOLE, HEAD, BODY = "", "H", "D"
 AFTER_HEAD, AFTER_BODY, BEFORE_HEAD, BEFORE_BODY = "D1", "D2", "D3", "D4"

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from disconer.model.found import Found
 from disconer.nn.heads.tagger.parts import Key
 from disconer.nn.heads.tagger.schemes import Scheme, continuation
+from disconer.nn.windows import Found
 
 ANY = -1  # in place of a tag: nothing is asked
 

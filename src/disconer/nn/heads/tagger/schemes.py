@@ -61,7 +61,7 @@ from disconer.nn.heads.tagger.parts import (
     parts_of,
     words_of,
 )
-from disconer.text.align import Range
+from disconer.text.alignment import Range
 
 OUTSIDE = "O"
 MOST_ENTITIES = 1000  # of one label in a sentence: more come only from a model that has not learnt anything

@@ -1,0 +1,72 @@
+"""Plug-ins: what disconer has of a kind (heads, encoders, formats, …), and what other packages add to it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar, cast
+
+from disconer.core.errors import DisconerError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Names, and what each of them stands for, imported when it is first asked for.
+
+    group: the entry-point group under which other packages add their own.
+    built_in: of each name that disconer has itself, where it is defined: "package.module:attribute".
+    what: what one of them is called in messages.
+
+    A name of disconer's own always means what disconer has: nobody else can take it.
+    """
+
+    def __init__(self, group: str, built_in: Mapping[str, str], *, what: str) -> None:
+        self.group, self.what = group, what
+        self._built_in = dict(built_in)
+        self._loaded: dict[str, T] = {}
+
+    @cached_property
+    def _added(self) -> dict[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group=self.group) if point.name not in self._built_in}
+
+    def names(self) -> tuple[str, ...]:
+        """All names, disconer's own first."""
+        return (*self._built_in, *sorted(self._added))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._built_in or name in self._added
+
+    def get(self, name: str) -> T:
+        """What a name stands for."""
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def _load(self, name: str) -> T:
+        if name in self._built_in:
+            module, _, attribute = self._built_in[name].partition(":")
+            return cast(T, getattr(import_module(module), attribute))
+        if name in self._added:
+            return _load_added(self._added[name], self.what)
+        close = difflib.get_close_matches(name, self.names(), 1)
+        raise DisconerError(
+            f"There is no {self.what} {name!r}",
+            expected=f"one of {', '.join(self.names())}",
+            fix=f"Did you mean {close[0]!r}?" if close else None,
+        )
+
+
+def _load_added(point: EntryPoint, what: str) -> Any:
+    package = point.dist.name if point.dist else point.value
+    try:
+        return point.load()
+    except Exception as error:  # whatever a package of someone else's raises
+        raise DisconerError(
+            f"The {what} {point.name!r} of the package {package} cannot be loaded",
+            got=f"{type(error).__name__}: {error}",
+            fix="Update or uninstall that package.",
+        ) from error
