@@ -30,13 +30,17 @@ from disconer.export.graphs import (
 )
 from disconer.export.quantize import quantize, shrink
 from disconer.nn.encoders.encoder import WordEncoder
+from disconer.nn.encoders.encoding import KINDS
 from disconer.nn.encoders.hub import first_line
 from disconer.nn.heads.span.head import SpanHead
 from disconer.store.checkpoint import Model, describe
 from disconer.store.description import write_description
 from disconer.store.exported import PAIRS, RUNTIME, SPANS, RuntimeDescription
 
-ENCODERS = ("transformer", "vectors")  # kinds of encoders whose readers work without torch
+
+def exportable_encoders() -> list[str]:
+    """Kinds of encoders whose models can be exported."""
+    return [name for name in KINDS.names() if KINDS.get(name).load_exported_reader]
 
 
 def export_model(model: Model, folder: Path, *, int8: bool = False) -> None:
@@ -45,11 +49,11 @@ def export_model(model: Model, folder: Path, *, int8: bool = False) -> None:
     int8: weights of 8 bits: smaller, faster, slightly less exact.
     """
     network, head = model.network.eval(), model.network.head
-    if not isinstance(head, SpanHead) or model.config.encoder.kind not in ENCODERS:
+    if not isinstance(head, SpanHead) or not KINDS.get(model.config.encoder.kind).load_exported_reader:
         raise DisconerError(
             "A model of this kind cannot be exported",
             got=f"an encoder of kind {model.config.encoder.kind}, a head of kind {model.config.head.kind}",
-            expected=f"an encoder of kind {' or '.join(ENCODERS)}, and a head of kind span",
+            expected=f"an encoder of kind {' or '.join(exportable_encoders())}, and a head of kind span",
         )
     folder.mkdir(parents=True, exist_ok=True)
     model.reader.save(folder)
