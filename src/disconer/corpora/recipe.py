@@ -21,11 +21,17 @@ Build = Callable[[Path, Mapping[str, str], Ledger], Corpus]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A choice that a recipe offers, its first value being the literature's."""
+    """A choice that a recipe offers: `--name choice` of `disconer prepare`. The first choice, the literature's, is the
+    default.
+    """
 
     name: str
-    values: tuple[str, ...]
+    choices: tuple[str, ...]
     help: str
+
+    @property
+    def default(self) -> str:
+        return self.choices[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +64,13 @@ class Recipe:
                     f"The recipe {self.name!r} has no option {name!r}",
                     expected=f"one of {', '.join(known)}" if known else "no options",
                 )
-            if value not in known[name].values:
+            if value not in known[name].choices:
                 raise DisconerError(
                     f"The option {name!r} of the recipe {self.name!r} has no such value",
                     got=repr(value),
-                    expected=f"one of {', '.join(known[name].values)}",
+                    expected=f"one of {', '.join(known[name].choices)}",
                 )
-        return {name: given.get(name, option.values[0]) for name, option in known.items()}
+        return {name: given.get(name, option.default) for name, option in known.items()}
 
 
 def split_ids(corpus: str, split: str) -> tuple[str, ...]:

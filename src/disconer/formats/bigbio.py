@@ -204,6 +204,7 @@ def _sniff(name: str, head: bytes) -> bool:
 FORMAT = Format(
     name="bigbio",
     about="bigbio kb records: passages, entities with one or more offsets, events, relations",
+    holds="all entities, passages, relations, events",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),

@@ -235,7 +235,8 @@ def _sniff(name: str, head: bytes) -> bool:
 
 FORMAT = Format(
     name="conllu",
-    about="CoNLL-U: tokens, heads and relations, no entities; read only",
+    about="CoNLL-U: tokens, heads and relations, no entities",
+    holds="sentences, tokens, dependency trees",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),

@@ -175,6 +175,7 @@ def _sniff(name: str, head: bytes) -> bool:
 FORMAT = Format(
     name="parquet",
     about="Parquet tables, a row a document; needs pyarrow",
+    holds="everything",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),

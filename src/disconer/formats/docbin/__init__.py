@@ -95,6 +95,7 @@ def _sniff(name: str, head: bytes) -> bool:
 FORMAT = Format(
     name="docbin",
     about="spaCy's DocBin: the .spacy files that spaCy trains on; needs spaCy",
+    holds="everything",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),

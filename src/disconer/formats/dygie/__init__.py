@@ -25,6 +25,7 @@ def _sniff(name: str, head: bytes) -> bool:
 FORMAT = Format(
     name="dygie",
     about="DyGIE++ and sodner: JSON lines, document-level token positions, fragments with Combined relations",
+    holds="nearly all entities of a sentence, relations, trees",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, read_member),

@@ -58,6 +58,7 @@ def _sniff(name: str, head: bytes) -> bool:
 FORMAT = Format(
     name=NAME,
     about="PubAnnotation JSON: denotations with one or more spans, relations, attributes, tracks",
+    holds="all entities with scores, relations, attributes",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),
