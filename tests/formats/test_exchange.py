@@ -8,6 +8,7 @@ import pytest
 
 from disconer import BadInput, Document, Entity, read, write
 from disconer.cli.convert import convert
+from disconer.formats import all_formats
 from disconer.formats.bioc.xml import REPLACED
 from round_trips import through
 
