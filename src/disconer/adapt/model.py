@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from disconer.adapt.masking import UNASKED, Masked
+from disconer.adapt.batches import UNASKED, Masked
 from disconer.core.errors import DisconerError, Where
 from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights
 from disconer.nn.encoders.transformer.case import BY_CASE, SETTING, Case, reads_case

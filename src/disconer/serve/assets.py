@@ -12,7 +12,7 @@ from disconer.core.types import Document
 from disconer.render.html import document_html
 from disconer.render.marks import plain_marks
 from disconer.render.stylesheet import Palette, resource, stylesheet, themes
-from disconer.serve.access import OPEN_FOLDER
+from disconer.serve.middleware import OPEN_FOLDER
 
 
 def drawing(document: Document, labels: Iterable[str]) -> str:

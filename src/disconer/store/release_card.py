@@ -8,7 +8,7 @@ from typing import Any
 
 from disconer.config import Config
 from disconer.core.types import Kind
-from disconer.evaluate.seeds import Spread
+from disconer.evaluate.evaluation import Spread
 from disconer.store.card import card_settings, public_name
 
 Release = Mapping[str, Any]  # as `release.record_release` leaves it

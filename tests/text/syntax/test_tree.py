@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.text.syntax.tree import CIRCLE, OUT_OF_RANGE, OWN_HEAD, WRONG_COUNT, Tree, depths_of, fault_in
+from disconer.text.syntax.parser import CIRCLE, OUT_OF_RANGE, OWN_HEAD, WRONG_COUNT, Tree, depths_of, fault_in
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import given
 
 from disconer.core.types import Document, Sentence
 from disconer.text import segment
-from disconer.text.syntax.tree import Words
+from disconer.text.syntax.parser import Words
 from strategies import documents
 from text.syntax.fakes import words_of
 

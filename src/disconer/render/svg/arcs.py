@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from disconer.core.types import Document, Sentence
-from disconer.render.escape import escaped
 from disconer.render.lines import Stretch, pack, wrapped_lines
-from disconer.render.svg.marks import CAPTION_COLUMN, COLUMN
-from disconer.render.svg.rows import Row
+from disconer.render.stylesheet import escaped
+from disconer.render.svg.marks import CAPTION_COLUMN, COLUMN, Row
 
 LEVEL = 17  # from arc to arc
 FIRST_LEVEL = 14  # from the top of the words to the lowest arc

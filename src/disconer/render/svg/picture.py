@@ -11,13 +11,11 @@ from collections.abc import Iterator, Sequence
 
 from disconer.core.types import Document, Sentence
 from disconer.render.clusters import columns
-from disconer.render.escape import escaped
 from disconer.render.lines import Line, lines, wrapped_lines
 from disconer.render.marks import Mark
-from disconer.render.stylesheet import Palette
+from disconer.render.stylesheet import Palette, escaped
 from disconer.render.svg.arcs import Arcs, sentence_lines
-from disconer.render.svg.marks import COLUMN, SvgMarks, svg_style
-from disconer.render.svg.rows import Row, Unit, row_of
+from disconer.render.svg.marks import COLUMN, Row, SvgMarks, Unit, row_of, svg_style
 
 WIDTH = 100  # columns of text, unless told otherwise
 MARGIN = 16

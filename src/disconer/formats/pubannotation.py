@@ -1,13 +1,22 @@
-"""Between PubAnnotation records and documents.
+"""PubAnnotation JSON: a text and its denotations, relations and attributes, in one track or several.
 
-In a bag one denotation has several spans. In a chain each span is a denotation: the last one has the label,
-the others are `_FRAGMENT`, and a relation `_lexicallyChainedTo` leads from each to the one before it.
+{"sourcedb": "PubMed", "sourceid": "123", "text": "…",
+ "denotations": [{"id": "T1", "span": [{"begin": 0, "end": 4}, {"begin": 9, "end": 12}], "obj": "Disease"}],
+ "relations": [{"id": "R1", "subj": "T1", "pred": "…", "obj": "T2"}], "attributes": […], "tracks": […]}
+
+A document is named sourcedb-sourceid-divid, by those that are there, or after its file. Discontinuous mentions are
+read as bags of spans or as chains, and written as bags. A score is an attribute "score". The denotations of a track
+get the name of its project before their ids. The rest goes to `extras["pubannotation"]` as it is; there
+"denotations" holds by id what denotations say beyond span and obj.
+
+A path without a suffix becomes a folder of files, one a document, as PubAnnotation takes them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from disconer.core.errors import BadInput, Where, excerpt
@@ -15,7 +24,10 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
 from disconer.formats.entities import Gathered, build_entity
 from disconer.formats.extras import carried, note_unsaid
-from disconer.formats.jsonfiles import field
+from disconer.formats.format import Format, member_reader
+from disconer.formats.jsonfiles import SUFFIXES, dump_json, field, iter_records, json_writer, leading_keys
+from disconer.formats.source import Member
+from disconer.formats.target import new_folder, path_within
 
 NAME = "pubannotation"
 SOURCE = ("sourcedb", "sourceid", "divid")
@@ -227,3 +239,42 @@ def _split_scores(
         else:
             others.append(attribute)
     return scores, others
+
+
+def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
+    for number, (where, record) in enumerate(iter_records(member, ledger), 1):
+        name = member.stem if number == 1 else f"{member.stem}-{number}"
+        try:
+            document = from_record(record, name, where, ledger)
+        except BadInput as error:
+            ledger.fault(error)
+            continue
+        yield document
+
+
+_write_file = json_writer(to_record)
+
+
+def _write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
+    if path.suffix:
+        _write_file(documents, path, ledger)
+        return
+    with new_folder(path) as folder:
+        for document in documents:
+            path_within(folder, document.id, ".json").write_bytes(dump_json(to_record(document, ledger)) + b"\n")
+
+
+def _sniff(name: str, head: bytes) -> bool:
+    keys = leading_keys(head)
+    return "denotations" in keys or ("text" in keys and bool(keys & {"tracks", "sourceid", "sourcedb"}))
+
+
+FORMAT = Format(
+    name=NAME,
+    about="PubAnnotation JSON: denotations with one or more spans, relations, attributes, tracks",
+    holds="all entities with scores, relations, attributes",
+    suffixes=SUFFIXES,
+    sniff=_sniff,
+    read=member_reader(SUFFIXES, _read),
+    write=_write,
+)
