@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 
@@ -29,15 +28,14 @@ RUN_FOLDERS = ("best", "last")  # where a training run keeps its models
 
 def user_folder() -> Path:
     """Where a user's own disconer files belong, as the system has it."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "disconer"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "disconer"
+    from platformdirs import user_data_path
+
+    return user_data_path("disconer", appauthor=False)
 
 
 def cache_folder() -> Path:
-    """Where things are kept that can be made anew: $DISCONER_CACHE, or disconer's part of the user's cache."""
-    if named := os.environ.get(CACHE_VARIABLE):
-        return Path(named)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "disconer" / "cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "disconer"
+    """Where things are kept that can be made again: $DISCONER_CACHE, or disconer's part of the user's cache."""
+    from platformdirs import user_cache_path
+
+    named = os.environ.get(CACHE_VARIABLE)
+    return Path(named) if named else user_cache_path("disconer", appauthor=False)

@@ -1,4 +1,4 @@
-"""All measures of a set of documents, added up as gold and predicted documents come in; and the mean of several runs."""
+"""All measures of a set of documents, added up as gold and predicted documents come in; means over runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """What every measure comes down to, four counts, and the measures of one document.
 
 Every measure is strict: an entity is right if its label and all its fragments are. A repeated annotation is
-one entity. Counts of many documents are added up (micro averages); a bootstrap over documents tells how far F1 may move.
+one entity. Counts of many documents are added up (micro averages). A bootstrap over documents tells how far
+F1 may move.
 """
 
 from __future__ import annotations
