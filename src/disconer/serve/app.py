@@ -1,9 +1,11 @@
-"""The service over HTTP: paths, what each answers, and the OpenAPI document of all."""
+"""The service over HTTP: paths and what each answers, the page and its parts, and the OpenAPI document of all."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
+from hashlib import sha256
+from importlib.resources import files
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Query, Request, Response
@@ -13,14 +15,57 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 
 from disconer.core.types import Document
 from disconer.core.version import __version__
+from disconer.render.html import document_html
+from disconer.render.marks import plain_marks
+from disconer.render.stylesheet import Palette, resource, stylesheet, themes
 from disconer.serve import schemas
-from disconer.serve.assets import assets_router, drawing
 from disconer.serve.limits import Limits
-from disconer.serve.middleware import BodyLimit, TokenCheck, is_open
+from disconer.serve.middleware import OPEN_FOLDER, BodyLimit, TokenCheck, is_open
 from disconer.serve.problems import handle_faults
 from disconer.serve.schemas import ProblemAnswer, brat, brat_answer, given_document, wanted
 from disconer.serve.service import Annotator, Service
 from disconer.serve.watch import CONTENT_TYPE, Watch
+
+
+def drawing(document: Document, labels: Iterable[str]) -> str:
+    """An HTML element; it needs `drawing_files`. labels: in the order in which they get their colours."""
+    return document_html(document, plain_marks(document), Palette(labels))
+
+
+def drawing_files() -> dict[str, str]:
+    """The style and the script of drawings; the page uses the colours of the style, too."""
+    return {"drawing.css": themes(":root") + stylesheet(), "drawing.js": resource("hover.js")}
+
+
+PAGE = files("disconer.serve") / "page"
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+AT = {"index.html": "/", "docs.html": "/docs"}  # other files are in the folder
+
+
+def assets_router() -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+    contents = {entry.name: entry.read_bytes() for entry in PAGE.iterdir() if _suffix(entry.name) in TYPES}
+    contents |= {name: text.encode("utf-8") for name, text in drawing_files().items()}
+    for name, content in contents.items():
+        _add(router, AT.get(name, f"{OPEN_FOLDER}{name}"), content, TYPES[_suffix(name)])
+    return router
+
+
+def _suffix(name: str) -> str:
+    return name[name.rfind(".") :]
+
+
+def _add(router: APIRouter, path: str, content: bytes, media_type: str) -> None:
+    tag = f'"{sha256(content).hexdigest()[:16]}"'
+    headers = {"etag": tag, "cache-control": "no-cache"}  # asked for each time, sent only if it changed
+
+    async def asset(request: Request) -> Response:
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers=headers, media_type=media_type)
+
+    router.get(path)(asset)
+
 
 ABOUT = """Named entities of every shape: regular, overlapped and discontinuous.
 
