@@ -3,6 +3,7 @@
 May import `core`, `text` and `formats`. No torch.
 """
 
+from disconer.config.heads import DEFAULT_HEAD, HEADS
 from disconer.config.load import config_from_dict, dump_config, load_config, preset_names, preset_text
 from disconer.config.problems import ConfigError
 from disconer.config.schema import (
@@ -11,27 +12,23 @@ from disconer.config.schema import (
     DataConfig,
     EncoderConfig,
     GcnConfig,
-    HeadConfig,
     LstmConfig,
-    RelationConfig,
-    ScorerConfig,
-    SpanHeadConfig,
     SyntaxConfig,
     TrainingConfig,
 )
+from disconer.config.section import HeadSettings
 
 __all__ = [
+    "DEFAULT_HEAD",
+    "HEADS",
     "CharacterConfig",
     "Config",
     "ConfigError",
     "DataConfig",
     "EncoderConfig",
     "GcnConfig",
-    "HeadConfig",
+    "HeadSettings",
     "LstmConfig",
-    "RelationConfig",
-    "ScorerConfig",
-    "SpanHeadConfig",
     "SyntaxConfig",
     "TrainingConfig",
     "config_from_dict",
