@@ -15,8 +15,6 @@ from disconer.config import (
     DataConfig,
     EncoderConfig,
     LstmConfig,
-    ScorerConfig,
-    SpanHeadConfig,
     TrainingConfig,
     config_from_dict,
     dump_config,
@@ -27,6 +25,7 @@ from disconer.config import (
 from disconer.config.template import commented_yaml, header_of, template
 from disconer.config.yaml_text import parse_yaml
 from disconer.core.errors import DisconerError
+from disconer.nn.heads.span.settings import ScorerSettings, SpanSettings
 
 MINIMAL = "data:\n  train: a.jsonl\n  dev: b.jsonl\n"
 
@@ -242,9 +241,9 @@ configs = st.builds(
         EncoderConfig, name=names, layers=st.sampled_from(["last", "mix", 4]), lstm=st.builds(LstmConfig)
     ),
     head=st.builds(
-        SpanHeadConfig,
+        SpanSettings,
         max_width=st.none() | st.integers(1, 50),
-        fragments=st.builds(ScorerConfig, hidden=st.lists(st.integers(1, 999), max_size=3).map(tuple)),
+        fragments=st.builds(ScorerSettings, hidden=st.lists(st.integers(1, 999), max_size=3).map(tuple)),
     ),
     training=st.builds(TrainingConfig, encoder_rate=rates, clip=rates),
 )

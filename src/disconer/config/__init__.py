@@ -4,7 +4,7 @@ May import `core`, `text` and `formats`. No torch.
 """
 
 from disconer.config.heads import DEFAULT_HEAD, HEADS
-from disconer.config.load import config_from_dict, dump_config, load_config, preset_names, preset_text
+from disconer.config.load import config_from_dict, dump_config, load_config, load_head, preset_names, preset_text
 from disconer.config.problems import ConfigError
 from disconer.config.schema import (
     CharacterConfig,
@@ -34,6 +34,7 @@ __all__ = [
     "config_from_dict",
     "dump_config",
     "load_config",
+    "load_head",
     "preset_names",
     "preset_text",
 ]

@@ -77,8 +77,8 @@ def _head_knob(section: Knob, kind: str) -> Knob:
     """The section `head` of a kind: its own knobs, and `kind` itself, which takes any of the kinds."""
     own = _tree(section.name, HEADS.get(kind).settings)
     kinds = in_words(HEADS.names())
-    chosen = {"description": f"How entities are found: {kinds}.", "expected": kinds, "default": kind}
-    parts = (replace(part, required=False, **chosen) if part.name == "kind" else part for part in own.parts)
+    choice = replace(own.at(("kind",)), description=f"How entities are found: {kinds}.", expected=kinds)
+    parts = (choice if part.name == "kind" else part for part in own.parts)
     return replace(section, expected=own.expected, parts=tuple(parts))
 
 

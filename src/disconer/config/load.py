@@ -14,6 +14,7 @@ from disconer.config.heads import HEADS, kind_in
 from disconer.config.knobs import explain, knob_tree
 from disconer.config.problems import ConfigError, Key, Problem
 from disconer.config.schema import Config
+from disconer.config.section import HeadSettings
 from disconer.config.yaml_text import format_yaml, parse_yaml
 from disconer.core.errors import DisconerError, Where
 from disconer.formats.source import decode
@@ -81,6 +82,13 @@ def load_config(path_or_preset: str | Path, overrides: Sequence[str] = ()) -> Co
     _switch_head(values, overrides)
     overridden, problems = apply_overrides(values, overrides)
     return _checked(values, places | overridden, parsed.problems + problems, origin)
+
+
+def load_head(kind: str, overrides: Sequence[str] = ()) -> HeadSettings:
+    """The settings of a kind of heads, with `overrides` ("max_width=12") over its defaults."""
+    values: dict[str, Any] = {"data": {"train": "-", "dev": "-"}, "head": {"kind": kind}}
+    places, problems = apply_overrides(values, [f"head.{override}" for override in overrides])
+    return _checked(values, places, problems, None).head
 
 
 def config_from_dict(values: Mapping[str, Any], origin: str | None = None) -> Config:

@@ -14,6 +14,7 @@ from disconer.config.heads import default_head, head_settings
 from disconer.config.section import Count, HeadSettings, Rate, Section, Share, Weight
 from disconer.text.syntax.spec import BIOMEDICAL, NONE, parser_spec
 
+
 class DataConfig(Section):
     """The documents to learn from, and how text without sentences is cut."""
 
@@ -207,9 +208,7 @@ class TrainingConfig(Section):
 
 
 # The settings of any kind of head. Which kinds there are is known when one is asked for, not here.
-AnyHead = Annotated[
-    SerializeAsAny[HeadSettings], PlainValidator(head_settings, json_schema_input_type=HeadSettings)
-]
+AnyHead = Annotated[SerializeAsAny[HeadSettings], PlainValidator(head_settings, json_schema_input_type=HeadSettings)]
 
 
 class Config(Section):

@@ -51,7 +51,7 @@ class Registry(Generic[T]):
             module, _, attribute = self._built_in[name].partition(":")
             return cast(T, getattr(import_module(module), attribute))
         if name in self._added:
-            return _load_added(self._added[name], self.what)
+            return cast(T, _load_added(self._added[name], self.what))
         close = difflib.get_close_matches(name, self.names(), 1)
         raise DisconerError(
             f"There is no {self.what} {name!r}",

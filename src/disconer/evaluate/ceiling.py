@@ -71,7 +71,7 @@ class Ceiling:
         self, document: Document, sentence: Sentence, entities: list[TokenEntity]
     ) -> list[tuple[Entity, str]]:
         gold = {item.entity.key: item.entity for item in entities}
-        words = {(item.label, item.ranges): item.entity for item in entities}
+        words = {item.key: item.entity for item in entities}
         always = set(words)
         known: dict[int, tuple[Reach, dict[Kind, Counts]]] = {}  # many settings have the very same reach
         for name, oracle in self._oracles.items():

@@ -80,7 +80,7 @@ class SpanHead(nn.Module):
     def window_targets(self, window: Window, entities: list[TokenEntity]) -> SpanTargets:
         """See `Head`."""
         known = [entity for entity in entities if entity.label in self.label_numbers]
-        return span_targets(((one.label, one.ranges) for one in window.within(known)), self.max_width)
+        return span_targets((entity.key for entity in window.within(known)), self.max_width)
 
     def batch_targets(self, targets: Sequence[SpanTargets]) -> SpanTargetBatch:
         """See `Head`."""

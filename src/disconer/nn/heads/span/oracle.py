@@ -27,7 +27,7 @@ def span_reach(entities: Sequence[TokenEntity], max_width: int | None, *, relati
 
     relations: whether pairs of fragments are scored.
     """
-    keys = tuple(dict.fromkeys((entity.label, entity.ranges) for entity in entities))
+    keys = tuple(dict.fromkeys(entity.key for entity in entities))
     if max_width is not None and all(_width(key) <= max_width for key in keys):
         max_width = None  # so that settings under which a sentence is the same share one answer
     return _reach(keys, max_width, relations)

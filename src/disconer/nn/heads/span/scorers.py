@@ -7,7 +7,6 @@ per end and one per width, so no tensor of spans x features is ever made.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -15,16 +14,9 @@ from torch.nn.functional import linear, pad
 
 from disconer.nn.heads.span.decisions import NONE
 from disconer.nn.heads.span.target_tensors import Relation
+from disconer.nn.layers.mlp import mlp
 
 PRIOR = 2.0  # first biases of the fragment scorer: a label starts at odds of e^-4
-
-
-def mlp(sizes: Sequence[int], dropout: float) -> nn.Sequential:
-    """Activation and dropout of the layer before, then linear layers in between: sizes[0] -> … -> sizes[-1]."""
-    layers: list[nn.Module] = []
-    for inputs, outputs in pairwise(sizes):
-        layers += [nn.ReLU(), nn.Dropout(dropout), nn.Linear(inputs, outputs)]
-    return nn.Sequential(*layers)
 
 
 def _expect_none(output: nn.Module) -> None:
