@@ -80,7 +80,7 @@ def test_words_of_an_entity_that_a_window_cuts_teach_nothing_there() -> None:
 
 @pytest.mark.parametrize("free", [False, True])
 def test_the_loss_is_minus_the_log_probability_of_the_tags(free: bool) -> None:
-    model = lively_tagger(scheme="BIO")
+    model = tagger(scheme="BIO")
     document = segment(Document("d", "a b c", (Entity("ADR", words((0, 2))),)))
     [sentence] = document.sentences or ()
     [window] = windows(sentence, model.reader(document.text, [sentence])[0], max_pieces=60)
