@@ -19,6 +19,7 @@ from serve.fakes import running
 from training.synthetic import complaints, save_encoder
 
 SMALL = {
+    "head.scheme": "BIOHD1234",
     "encoder.pooling": "mean",
     "encoder.dropout": 0.0,
     "encoder.lstm": "null",
@@ -54,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(complaints(20, seed=2), folder / "data" / "dev.jsonl")
     save_encoder(folder / "encoder")
     shown = run("init", folder / "data", "--head", "tagger", "--out", folder / "config.yaml").stdout
-    assert "Tags: BIOHD1234. Entities that each scheme expresses: BIO " in shown
+    assert "Tags: BIOHD. Entities that each scheme expresses: BIO " in shown
     train(folder, "run")
     return folder
 
@@ -70,7 +71,7 @@ def keys(document: Document) -> list[Any]:
 def test_init(folder: Path) -> None:
     head = load_config(folder / "config.yaml").head
     assert head.kind == "tagger"
-    assert "scheme: BIOHD1234" in (folder / "config.yaml").read_text("utf-8")
+    assert "scheme: BIOHD " in (folder / "config.yaml").read_text("utf-8")
 
 
 def test_check_shows_what_each_scheme_expresses(folder: Path) -> None:

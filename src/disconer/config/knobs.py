@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from disconer.config.heads import DEFAULT_HEAD, HEADS, in_words
+from disconer.config.heads import DEFAULT_HEAD, HEADS, in_words, kind_in
 from disconer.config.problems import Key, Problem, dotted
 from disconer.config.schema import Config
 from disconer.config.section import Section
@@ -165,7 +165,7 @@ def explain(error: ValidationError, values: Any, root: Knob) -> list[Problem]:
         if kind == "missing":
             problems[key] = f"missing. {root.at(key).description}"
         elif kind == "extra_forbidden":
-            problems[key] = f"unknown key; {_meant(key, root)}"
+            problems[key] = f"unknown key; {_meant(key, root, kind_in(values))}"
         elif kind == "value_error":
             problems[key] = str(item["ctx"]["error"])
         else:
@@ -195,12 +195,16 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def _meant(key: Key, root: Knob) -> str:
-    """A guess at the key that somebody wanted to write, or the keys that there are."""
+def _meant(key: Key, root: Knob, kind: str) -> str:
+    """A guess at the key that was meant, or the keys that there are. kind: of the head."""
     *above, name = map(str, key)
     siblings = [part.name for part in root.at(tuple(above)).parts]
     if close := difflib.get_close_matches(name, siblings, 1):
         return f"did you mean {close[0]!r}?"
+    if above == ["head"]:
+        for other in HEADS.built_in:
+            if knob_tree(other).at(("head",)).part(name):
+                return f"head.kind: {other} has it, but kind is {kind}"
     everywhere = {str(other[-1]): dotted(other) for other in reversed(list(root.keys()))}
     if close := difflib.get_close_matches(name, everywhere, 1, cutoff=0.7):
         return f"did you mean {everywhere[close[0]]!r}?"

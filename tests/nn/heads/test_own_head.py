@@ -63,7 +63,7 @@ def test_its_section_is_like_any_other(tmp_path: Path) -> None:
     ("head", "problem"),
     [
         ({"dropuot": 0.3}, "head.dropuot: unknown key; did you mean 'dropout'?"),
-        ({"max_width": 3}, "head.max_width: unknown key; the keys here are kind, dropout"),
+        ({"max_width": 3}, "head.max_width: unknown key; head.kind: span has it, but kind is word"),
         ({"dropout": 1}, "head.dropout: got 1, expected a number from 0 and below 1"),
         ({"kind": "wrod"}, 'head.kind: got "wrod", expected span, tagger or word'),
     ],
