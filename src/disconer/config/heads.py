@@ -26,7 +26,11 @@ class Configurable(Protocol):
 DEFAULT_HEAD = "span"
 HEADS: Registry[Configurable] = Registry(
     "disconer.heads",
-    {"span": "disconer.nn.heads.span:SPAN", "tagger": "disconer.nn.heads.tagger:TAGGER"},
+    {
+        "span": "disconer.nn.heads.span:SPAN",
+        "grid": "disconer.nn.heads.grid:GRID",
+        "tagger": "disconer.nn.heads.tagger:TAGGER",
+    },
     what="kind of head",
 )
 
