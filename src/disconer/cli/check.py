@@ -21,24 +21,25 @@ if TYPE_CHECKING:
     from disconer.evaluate.check import Check  # loaded when the verb runs, so that --help is quick
     from disconer.evaluate.measures import Counts
 
-DEFAULT_HEAD = "span"  # `config.DEFAULT_HEAD`, which takes a while to import
 DEFAULTS = "defaults"  # what the settings of a head are called that has nothing to compare
 
 
 def check_source(
-    source: Path, *, from_format: str | None = None, head: str = DEFAULT_HEAD, settings: Sequence[str] = ()
+    source: Path, *, from_format: str | None = None, head: str | None = None, settings: Sequence[str] = ()
 ) -> Check:
     """Look through every document of `source`; what cannot be read is counted, not raised.
 
-    head, settings: the kind of head whose oracle is asked, and the settings that are compared; none: its own choice.
+    head: the kind of head whose oracle is computed; None: the default.
+    settings: those to compare; none: those that the kind compares by itself.
     """
-    from disconer.config import load_head
+    from disconer.config import DEFAULT_HEAD, load_head
     from disconer.evaluate.ceiling import Ceiling
     from disconer.evaluate.check import check
     from disconer.nn.heads.kind import head_kind
 
-    kind = head_kind(head)
-    compared = {name: load_head(head, [name]) for name in settings or kind.variants} or {DEFAULTS: load_head(head)}
+    kind = head_kind(head or DEFAULT_HEAD)
+    compared = {name: load_head(kind.name, [name]) for name in settings or kind.variants}
+    compared = compared or {DEFAULTS: load_head(kind.name)}
     oracles = {name: partial(kind.reach, settings=chosen) for name, chosen in compared.items()}
     ledger = Ledger(skip_bad=True)
     documents: Iterable[Document] = ()
@@ -53,7 +54,10 @@ def check_cli(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File, folder, .zip or .gz to read.")],
     from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; recognised if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
-    head: Annotated[str, typer.Option("--head", help="Kind of head whose oracle to compute.")] = DEFAULT_HEAD,
+    head: Annotated[
+        str | None,
+        typer.Option("--head", help="Kind of head for the oracle, such as tagger; by default span."),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -80,7 +84,7 @@ def check_cli(
         raise typer.Exit(1)
 
 
-def _print(source: Path, account: Check, head: str) -> None:
+def _print(source: Path, account: Check, head: str | None) -> None:
     sections = [
         [["documents", f"{account.documents:,}"], ["entities", f"{account.entities:,}"], *_head_rows(account)],
         _count_rows("faults", account.ledger.faults),
@@ -93,7 +97,8 @@ def _print(source: Path, account: Check, head: str) -> None:
     if account.entities:
         print()
         columns = ["", "precision", "recall", "F1", *(f"{kind} F1" for kind in Kind), "lost", "made up"]
-        show(f"oracle: the best that a head of kind {head} can reach", columns, [_oracle_rows(account)])
+        title = f"a head of kind {head}" if head else "a model"
+        show(f"oracle: the best that {title} can reach", columns, [_oracle_rows(account)])
 
 
 def _head_rows(account: Check) -> Iterator[list[str]]:

@@ -76,7 +76,7 @@ def init_cli(
     out: Annotated[Path, typer.Option("--out", "-o", help="Configuration to write.")] = Path("config.yaml"),
     preset: Annotated[str | None, typer.Option(help="Start from a preset, such as chia or cadec.")] = None,
     head: Annotated[
-        str | None, typer.Option(help="Kind of head: span (the default), tagger, or one that a package adds.")
+        str | None, typer.Option(help="Kind of head, such as tagger; by default that of the preset, or span.")
     ] = None,
     from_format: Annotated[str | None, typer.Option("--from", help="Format of DATA; recognised if not given.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite what was written before.")] = False,

@@ -85,7 +85,7 @@ def load_config(path_or_preset: str | Path, overrides: Sequence[str] = ()) -> Co
 
 
 def load_head(kind: str, overrides: Sequence[str] = ()) -> HeadSettings:
-    """The settings of a kind of heads, with `overrides` ("max_width=12") over its defaults."""
+    """The settings of a kind of heads, with `overrides` ("key=value") over its defaults."""
     values: dict[str, Any] = {"data": {"train": "-", "dev": "-"}, "head": {"kind": kind}}
     places, problems = apply_overrides(values, [f"head.{override}" for override in overrides])
     return _checked(values, places, problems, None).head

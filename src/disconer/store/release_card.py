@@ -9,6 +9,7 @@ from typing import Any
 from disconer.config import Config
 from disconer.core.types import Kind
 from disconer.evaluate.seeds import Spread
+from disconer.nn.heads.kind import kind_of
 from disconer.store.card import card_settings, limits_in_words, public_name
 
 Release = Mapping[str, Any]  # as `release.record_release` leaves it
@@ -91,7 +92,7 @@ $citation
 
 ## How it was made
 
-disconer $version on the encoder `$encoder`:
+disconer $version on the encoder `$encoder`, with the head `$head` ($about):
 
 ```
 $commands
@@ -130,6 +131,8 @@ def release_card(release: Release, *, config: Config, version: str, export: str 
         limits="\n".join(f"- {limit}" for limit in _limits(release, config)),
         version=version,
         encoder=public_name(config.encoder.name),
+        head=config.head.kind,
+        about=kind_of(config.head).about,
         settings=card_settings(config),
         size_and_speed=" ".join(_size_and_speed(size, release["speed"])),
     )

@@ -8,6 +8,7 @@ theirs under the entry-point group `disconer.heads` (docs/how-to/heads.md).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
@@ -47,14 +48,17 @@ class HeadKind(Protocol[S]):
     settings: type[S]
     variants: Sequence[str] = ()
 
+    @abstractmethod
     def build(self, settings: S, labels: Sequence[str], *, word_size: int) -> AnyHead:
         """A fresh head for words that are vectors of `word_size` numbers. Import torch here, not above."""
         ...
 
+    @abstractmethod
     def reach(self, entities: Sequence[TokenEntity], n_words: int, settings: S) -> Reach:
         """The oracle: what a faultless head finds of the entities of a sentence, or of a window, of so many words."""
         ...
 
+    @abstractmethod
     def cells(self, n_words: int, settings: S, labels: Sequence[str]) -> int:
         """What a window of so many words costs in prediction: about how many times the head keeps a few hundred
         numbers for it. This bounds the size of batches, and so memory.

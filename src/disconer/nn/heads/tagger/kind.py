@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from disconer.evaluate.ceiling import Reach
@@ -50,7 +51,7 @@ class TaggerKind(HeadKind[TaggerSettings]):
         return tag_reach(entities, n_words, SCHEMES[settings.scheme])
 
     def cells(self, n_words: int, settings: TaggerSettings, labels: Sequence[str]) -> int:
-        n_tags = len(SCHEMES[settings.scheme].tags(labels))
+        n_tags = _n_tags(settings.scheme, len(labels))
         return (n_words + n_tags) * n_tags // NUMBERS_PER_CELL + 1  # emissions, and a step from tags to tags
 
     def propose(self, survey: Survey, settings: TaggerSettings) -> Proposal[TaggerSettings]:
@@ -70,6 +71,11 @@ class TaggerKind(HeadKind[TaggerSettings]):
     ) -> TagReader:
         scheme = SCHEMES[settings.scheme]
         return TagReader(scheme, scheme.tags(labels), NumpyCrf.from_arrays(arrays))
+
+
+@lru_cache
+def _n_tags(scheme: str, n_labels: int) -> int:
+    return len(SCHEMES[scheme].tags([str(number) for number in range(n_labels)]))
 
 
 TAGGER = TaggerKind()
