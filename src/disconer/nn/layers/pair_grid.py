@@ -70,13 +70,13 @@ class PairGrid(nn.Module):
         second = torch.arange(n_words, device=words.device)[:, None] + gaps  # (n, g)
         exists = second < lengths[:, None, None]  # (b, n, g)
         features = self._features(words, gaps, exists.unsqueeze(1), shift)  # (b, n, g, c)
-        cell = exists.flatten().nonzero().squeeze(-1)  # (pairs,)
+        row, first, gap = exists.nonzero().unbind(-1)  # (pairs,) each
+        word = row * n_words + first  # of each pair, the place of its first word in (b, n)
+        cell = word * n_gaps + gap  # and its own in (b, n, g)
         chosen = features.flatten(0, 2).index_select(0, cell)  # (pairs, c): most of a grid may be past the ends
         hidden = gelu(self.hidden(self.dropout(chosen)))
         scores = self.output(self.dropout(hidden))
-        word = cell // n_gaps  # of each pair, the place of its first word in (b, n)
-        pair = word * n_words + (word % n_words) + cell % n_gaps  # and its own in (b, n, n)
-        both: Tensor = scores + self.biaffine(words, pair)
+        both: Tensor = scores + self.biaffine(words, word * n_words + first + gap)  # pairs as places in (b, n, n)
         return both
 
     def _features(self, words: Tensor, gaps: Tensor, exists: Tensor, shift: Shift) -> Tensor:
