@@ -22,7 +22,7 @@ BUNDLED_MODELS = BUNDLED / "models"  # each in a folder of its name
 BUNDLED_ENCODERS = BUNDLED / "encoders"  # likewise
 
 # The files of a model folder by which others know it.
-CONFIG, WEIGHTS, ONNX_GRAPH = "config.json", "model.safetensors", "spans.onnx"
+CONFIG, WEIGHTS, ONNX_GRAPH = "config.json", "model.safetensors", "network.onnx"
 RUN_FOLDERS = ("best", "last")  # where a training run keeps its models
 
 

@@ -33,6 +33,11 @@ class Registry(Generic[T]):
     def _added(self) -> dict[str, EntryPoint]:
         return {point.name: point for point in entry_points(group=self.group) if point.name not in self._built_in}
 
+    @property
+    def built_in(self) -> tuple[str, ...]:
+        """The names of disconer's own."""
+        return tuple(self._built_in)
+
     def names(self) -> tuple[str, ...]:
         """All names, disconer's own first."""
         return (*self._built_in, *sorted(self._added))

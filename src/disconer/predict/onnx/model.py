@@ -9,14 +9,14 @@ from typing import Any
 
 from disconer.config import Config, EncoderConfig, config_from_dict
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import CONFIG, replace_file
+from disconer.core.files import CONFIG, ONNX_GRAPH, replace_file
 from disconer.nn.encoders.encoding import KINDS
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import ScoreScale
 from disconer.predict.onnx.runtime import OnnxRuntime
 from disconer.store.description import damaged, read_description, read_scale
-from disconer.store.exported import PAIRS, RUNTIME, SPANS, RuntimeDescription
+from disconer.store.exported import RUNTIME, RuntimeDescription
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,15 @@ class OnnxModel:
                 got=f"precision {precision}",
                 fix="Leave the precision out; `disconer export --int8` makes a faster model.",
             )
-        head = self.config.head
-        return OnnxRuntime(self.folder, labels=self.labels, max_width=head.max_width, several=head.labels == "many")
+        return OnnxRuntime(self.folder, self.config.head, self.labels)
 
     def save(self, folder: Path) -> None:
-        """Copy it; the networks come last, and each file appears at once."""
+        """Copy it; the network comes last, and each file appears at once."""
         folder.mkdir(parents=True, exist_ok=True)
         if folder.samefile(self.folder):
             return
         files = [path for path in self.folder.iterdir() if path.is_file()]
-        for path in sorted(files, key=lambda path: path.name in (SPANS, PAIRS)):
+        for path in sorted(files, key=lambda path: path.name == ONNX_GRAPH):
             replace_file(folder / path.name, path.read_bytes())
 
 

@@ -107,9 +107,15 @@ class TransformerWords(WordEncoder):
         # A word without pieces keeps the vector that `first` gave it.
         words = first.flatten(0, 1)
         values = values[batch.piece_places]  # (M, d_h)
-        reduce = "mean" if self.pooling == "mean" else "amax"
         owners = batch.word_places.unsqueeze(-1).expand_as(values)  # (M, d_h)
-        pooled = words.scatter_reduce(0, owners, values, reduce, include_self=False)
+        if (
+            self.pooling == "mean"
+        ):  # a sum and a count: ONNX cannot scatter a mean, and exporting one goes wrong silently
+            total = torch.zeros_like(words).scatter_add(0, owners, values)
+            count = torch.zeros_like(words[:, :1]).scatter_add(0, owners[:, :1], torch.ones_like(values[:, :1]))
+            pooled = torch.where(count > 0, total / count.clamp(min=1), words)
+        else:
+            pooled = words.scatter_reduce(0, owners, values, "amax", include_self=False)
         return pooled.view_as(first)
 
 
