@@ -146,7 +146,8 @@ def test_python_compiles_and_its_names_exist(page: Path) -> None:
         if ">>>" in block:
             continue  # a doctest, below
         compile(block, str(page), "exec")
-        exec("\n".join(line for line in block.splitlines() if re.match(r"(from|import) ", line)), {})
+        known = r"(from|import) (?!word_head)"  # which is the package that how-to/heads.md shows itself
+        exec("\n".join(line for line in block.splitlines() if re.match(known, line)), {})
 
 
 def test_python_reference_examples() -> None:
