@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from disconer.config import (
+    HEADS,
     Config,
     ConfigError,
     DataConfig,
     EncoderConfig,
+    HeadSettings,
     LstmConfig,
     TrainingConfig,
     config_from_dict,
@@ -22,6 +24,7 @@ from disconer.config import (
     preset_names,
     preset_text,
 )
+from disconer.config.knobs import knob_tree
 from disconer.config.template import commented_yaml, header_of, template
 from disconer.config.yaml_text import parse_yaml
 from disconer.core.errors import DisconerError
@@ -263,14 +266,25 @@ def sections(model: type[BaseModel]) -> list[type[BaseModel]]:
 
 
 def test_every_knob_is_described_and_its_choices_named() -> None:
-    found = sections(Config)
-    assert len(found) == 11
+    heads = [HEADS.get(name).settings for name in HEADS.built_in]
+    found = [section for root in (Config, *heads) for section in sections(root)]
+    assert {SpanSettings, ScorerSettings, *heads} <= set(found)
     for section in found:
         for name, field in section.model_fields.items():
+            if issubclass(section, HeadSettings) and name == "kind":
+                continue  # described with all kinds that there are, below
             assert field.description, f"{section.__name__}.{name}"
             for choice in get_args(field.annotation):
                 if isinstance(choice, str):
                     assert choice in field.description, f"{section.__name__}.{name}"
+
+
+@pytest.mark.parametrize("kind", HEADS.built_in)
+def test_the_kind_of_head_is_described_with_all_kinds(kind: str) -> None:
+    knob = knob_tree(kind).at(("head", "kind"))
+    assert knob.default == kind
+    assert knob.expected == " or ".join(HEADS.built_in)
+    assert all(name in knob.description for name in HEADS.built_in)
 
 
 def test_the_template_shows_sections_that_are_switched_off() -> None:
