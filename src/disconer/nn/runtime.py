@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
@@ -70,6 +71,4 @@ class AnyModel(Protocol):
 
 def window_cost(model: AnyModel) -> Callable[[int], int]:
     """What a window of so many words costs the head of a model, in the cells of which a batch has at most some."""
-    settings, labels = model.config.head, model.labels
-    kind = kind_of(settings)
-    return lambda n_words: kind.cells(n_words, settings, labels)
+    return partial(kind_of(model.config.head).cells, settings=model.config.head, labels=model.labels)
