@@ -1,4 +1,4 @@
-"""`disconer check`: what is wrong with a corpus, and what a span model can reach on it at best."""
+"""`disconer check`: errors and warnings of a corpus, and the best F1 that a model can reach on it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from disconer.core.types import Document, Kind
 from disconer.formats import read
 
 if TYPE_CHECKING:
-    from disconer.evaluate.check import Check  # loaded when the verb runs, so that --help is quick
+    from disconer.evaluate.check import Check  # loaded when the command runs, so that --help is fast
     from disconer.evaluate.measures import Counts
 
 
 def check_source(source: Path, *, from_format: str | None = None, widths: Iterable[int] = range(6, 17)) -> Check:
-    """Look through every document of `source`; what cannot be read is counted, not raised."""
+    """Check every document of `source`; errors are counted, not raised."""
     from disconer.evaluate.check import check
     from disconer.nn.heads.span.oracle import Ceiling
 
@@ -31,26 +31,24 @@ def check_source(source: Path, *, from_format: str | None = None, widths: Iterab
     documents: Iterable[Document] = ()
     try:
         documents = progress(read(source, from_format, ledger), "documents")
-    except BadInput as error:  # an archive or a file that is broken as a whole
+    except BadInput as error:  # the whole archive or file is unreadable
         ledger.fault(error)
     return check(documents, Ceiling(widths), ledger)
 
 
 def check_cli(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File, folder, .zip or .gz to read.")],
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; recognised if not given.")] = None,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; detected if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
-    widths: Annotated[
-        str, typer.Option("--widths", help="Width limits of the oracle, in tokens: 6-16, or 8.")
-    ] = "6-16",
+    widths: Annotated[str, typer.Option("--widths", help="Width limits of the oracle in tokens: 6-16, or 8.")] = "6-16",
 ) -> None:
-    """Look for problems, and for what a span model can reach at best.
+    """Check a corpus for errors, and compute the best F1 that a span model can reach on it.
 
-    Faults cannot be taken: offsets past the end, text that does not match, broken files. What was normalised on
-    reading, and what is odd about entities, is counted, too. The oracle is the best that targets and decoding allow
-    when fragments are at most so many tokens wide.
+    Errors make an entity or document unusable: offsets past the end, text that does not match, broken files. Warnings
+    are entities that can be used but look wrong. The oracle encodes the gold entities as training targets and decodes
+    them again, for each limit on the width of a fragment: no model with that limit can do better.
 
-    The exit code is 0 if there are no faults, and 1 if there are.
+    The exit code is 1 if there are errors, else 0.
     """
     account = check_source(source, from_format=from_format, widths=_range(widths))
     if as_json:
@@ -72,22 +70,22 @@ def _range(widths: str) -> range:
 def _print(source: Path, account: Check) -> None:
     sections = [
         [["documents", f"{account.documents:,}"], ["entities", f"{account.entities:,}"], *_head_rows(account)],
-        _count_rows("faults", account.ledger.faults),
+        _count_rows("errors", account.ledger.faults),
         _count_rows("normalised on reading", account.ledger.repairs),
-        _count_rows("odd entities, each of which", account.oddities),
+        _count_rows("warnings: an entity", account.oddities),
     ]
     show(str(source), ["", "count"], sections)
     for example in account.examples:
         print(f"{example.problem}: {example.message}" if example.problem in account.ledger.faults else example.message)
     if account.entities:
         print()
-        columns = ["at most so many tokens", "precision", "recall", "F1", *(f"{kind} F1" for kind in Kind), "too wide"]
+        columns = ["max width (tokens)", "precision", "recall", "F1", *(f"{kind} F1" for kind in Kind), "too wide"]
         show("oracle: the best that a span model can reach", columns, [_oracle_rows(account)])
-        print(f"Cliques that are no entity: {account.ceiling.extra:,}.")
+        print(f"Cliques that are not entities: {account.ceiling.extra:,}.")
 
 
 def _head_rows(account: Check) -> Iterator[list[str]]:
-    """How far the corpus brings syntax along, if it does at all."""
+    """How many sentences have dependency heads, if any do."""
     if account.sentences_with_heads:
         yield ["sentences with heads", f"{account.sentences_with_heads:,} of {account.sentences:,}"]
 

@@ -15,7 +15,7 @@ from disconer.corpora import NAMES, recipe_named
 
 
 class PrepareCommand(TyperCommand):
-    """A command whose help tells the recipes. They are loaded only for that: other verbs start without them."""
+    """A command whose help lists the recipes. They are loaded only for that: other commands start without them."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         self.epilog = "\n\n".join(_in_words(name) for name in NAMES)
@@ -32,19 +32,19 @@ def _in_words(name: str) -> str:
 
 def prepare_cli(
     name: Annotated[str, typer.Argument(metavar="NAME", help=f"The corpus: {', '.join(NAMES)}.")],
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="What its publisher gives: a folder or archive.")],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The original distribution: a folder or archive.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write.")],
-    types: Annotated[str | None, typer.Option(help="Entity types, of cadec.")] = None,
-    setting: Annotated[str | None, typer.Option(help="Version of the benchmark, of genia.")] = None,
-    sentences: Annotated[str | None, typer.Option(help="Sentence splitter, of clef and clef-dis.")] = None,
-    annotations: Annotated[str | None, typer.Option(help="Stage of annotation, of ace05.")] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace OUT, if it was prepared before.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the record of what was done as JSON.")] = False,
+    types: Annotated[str | None, typer.Option(help="cadec: entity types.")] = None,
+    setting: Annotated[str | None, typer.Option(help="genia: version of the benchmark.")] = None,
+    sentences: Annotated[str | None, typer.Option(help="clef, clef-dis: sentence splitter.")] = None,
+    annotations: Annotated[str | None, typer.Option(help="ace05: annotation stage.")] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it was prepared before.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print prepared.json.")] = False,
 ) -> None:
-    """Turn the official distribution of a corpus into train.jsonl, dev.jsonl and test.jsonl, as the literature does.
+    """Turn the official distribution of a corpus into train.jsonl, dev.jsonl and test.jsonl, split as in papers.
 
-    Prints what each split holds, as the paper's Table 1 does; prepared.json beside the splits keeps it.
+    Prints statistics of each split, like the paper's Table 1, and saves them in prepared.json.
     """
     from disconer.corpora.prepare import prepare
 
