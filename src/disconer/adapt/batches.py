@@ -1,4 +1,4 @@
-"""Which sequences make up which step, which process takes which of them, and their way to the device."""
+"""Which sequences form each step, how they are divided among processes, and how they reach the device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from disconer.adapt.cache import Sequences
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Sequences that go through the encoder together; `seed` is of all that is random in it."""
+    """Sequences of one forward pass; `seed` controls all randomness in it."""
 
     sequences: NDArray[np.int64]
     seed: int
@@ -25,11 +25,11 @@ class Batch:
 class Plan:
     """The steps of a run, as one process sees them.
 
-    Passes over the text follow each other without a seam, each in an order of its own, so that every step is full. What
-    a step holds and its seeds depend on nothing but its number: a resumed run repeats what the unbroken one would do,
-    and it does not matter which process takes a batch.
+    Epochs follow each other without a gap, each in its own random order, so that every step is full. The content and
+    seeds of a step depend only on its number: a resumed run repeats what an uninterrupted one would do, and it does not
+    matter which process takes a batch.
 
-    batch: sequences of a step; at_once: of a batch. The batches of a step divide evenly among the processes.
+    batch: sequences per step; at_once: per batch. The batches of a step divide evenly among the processes.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class Plan:
 
     @property
     def batches_a_step(self) -> int:
-        """Of this process."""
+        """Batches per step of this process."""
         return self._batch // self._at_once // self._n_processes
 
     def batches(self, first_step: int) -> Iterator[Batch]:
-        """This process's batches from a step on, without end."""
+        """This process's batches from a step on, endlessly."""
         step = first_step
         while True:
             yield from self.step(step)
@@ -73,8 +73,8 @@ class Plan:
 class Fed(NamedTuple):
     """A batch on the device.
 
-    seed: of all that is random in it.
-    pieces: what a `Masker` takes: pieces (B, L), the numbers of their words (B, L) if words matter, and their cases
+    seed: controls all randomness in it.
+    pieces: input of a `Masker`: subword ids (B, L), their word numbers (B, L) for whole-word masking, and their cases
         (B, L) if the encoder reads them.
     """
 
@@ -83,7 +83,7 @@ class Fed(NamedTuple):
 
 
 class Feed:
-    """Makes the tensors of batches. Good to run in the background."""
+    """Makes the tensors of batches; may run in the background."""
 
     def __init__(self, sequences: Sequences, device: torch.device) -> None:
         self._sequences, self._device = sequences, device
@@ -95,7 +95,7 @@ class Feed:
         return Fed(batch.seed, (self._moved(ids), moved_words, moved_cases))
 
     def _moved(self, array: NDArray[np.int32] | NDArray[np.uint8]) -> Tensor:
-        """Indices must be of 64 bits; they are widened on the device, so that less has to be moved."""
+        """Indices must be 64-bit; they are widened on the device, so that less data is moved."""
         tensor = torch.from_numpy(array)
         if self._device.type == "cuda":
             tensor = tensor.pin_memory()

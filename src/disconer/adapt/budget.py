@@ -1,4 +1,4 @@
-"""How long a run goes on, the learning rate that fits it, and what all processes must see alike."""
+"""The budget of a run in steps or time, its learning rate schedule, and values shared by all processes."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class Budget:
     seconds: float | None
 
     def done(self, step: float, elapsed: float) -> float:
-        """The share that is spent before a step, counted from 0, that begins after `elapsed` seconds."""
+        """The fraction used before a step (counted from 0) that starts after `elapsed` seconds."""
         by_steps = step / self.steps if self.steps else 0.0
         by_time = elapsed / self.seconds if self.seconds else 0.0
         return max(by_steps, by_time)
 
 
 def rate_share(done: float, warmup: float) -> float:
-    """The share of the highest rate: up over the warm-up, then down to zero, in straight lines."""
+    """The fraction of the peak rate: linear warm-up, then linear decay to zero."""
     if done < warmup:
         return done / warmup
     return max(0.0, (1 - done) / (1 - warmup))
 
 
 class Clock:
-    """The seconds that a run has taken, those before an interruption included."""
+    """The seconds that a run has taken, including those before an interruption."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -48,5 +48,5 @@ class Clock:
         return time.monotonic() - self._started
 
     def add(self, seconds: float) -> None:
-        """Count what an interrupted run took before."""
+        """Add the time of an interrupted run."""
         self._started -= seconds

@@ -1,4 +1,4 @@
-"""Masking: which pieces are to be guessed, and what stands in their place. Made on the device, without a wait."""
+"""Masked language modelling: which subwords are masked, and by what. Runs on the device, without synchronising."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-UNASKED = -100  # the target where nothing is to be guessed, as torch's cross entropy has it
-AS_MASK, AS_RANDOM = 0.8, 0.1  # of the pieces to be guessed; the others stay as they are
+UNASKED = -100  # the target of unmasked positions: ignore_index of torch's cross entropy
+AS_MASK, AS_RANDOM = 0.8, 0.1  # of the chosen subwords; the rest stay unchanged
 
 
 class Masked(NamedTuple):
-    """Sequences with pieces to be guessed.
+    """Masked sequences.
 
-    inputs: (B, L) what the encoder reads.
-    places: (B, K) where in its sequence something is to be guessed.
-    targets: (B, K) what stood there; UNASKED at places that are not used after all.
-    cases: (B, L) the case of what stood everywhere, for encoders that read it.
+    inputs: (B, L) the encoder's input.
+    places: (B, K) masked positions of each sequence.
+    targets: (B, K) the original subwords; UNASKED at unused positions.
+    cases: (B, L) the letter case of the original subwords, for encoders that read it.
     """
 
     inputs: Tensor
@@ -28,10 +28,10 @@ class Masked(NamedTuple):
 
 
 class Masker:
-    """Chooses the same number of places in every sequence, so that all tensors keep their shapes.
+    """Masks the same number of positions in every sequence, so that all tensors keep their shapes.
 
-    share: of a sequence that is to be guessed.
-    special: pieces that are never guessed.
+    share: the masking probability.
+    special: tokens that are never masked.
     """
 
     def __init__(self, *, share: float, mask: int, special: Collection[int], vocabulary: int, device: torch.device):
@@ -42,18 +42,18 @@ class Masker:
         self._ordinary = torch.nonzero(~is_special).flatten().to(device)
 
     def __call__(self, ids: Tensor, words: Tensor | None = None, cases: Tensor | None = None) -> Masked:
-        """Mask pieces. Their case stays to be seen: it helps to guess them, and so is learnt.
+        """Mask subwords. Their letter case stays visible: it helps to predict them, and so is learned.
 
-        words: (B, L) number of each piece's word in its sequence; every piece is a word by itself if None.
-        cases: (B, L) of the pieces, if the encoder reads them.
+        words: (B, L) word number of each subword in its sequence; None: mask single subwords.
+        cases: (B, L) of the subwords, if the encoder reads them.
         """
         n_places = max(1, round(self._share * ids.shape[1]))
         scores = torch.rand(ids.shape, device=ids.device)  # (B, L)
         if words is not None:
-            scores = scores.gather(1, words)  # pieces of a word share its score
+            scores = scores.gather(1, words)  # subwords of a word share its score
         scores = scores.masked_fill(self._is_special[ids], -1.0)
         best, places = scores.topk(n_places + 1, dim=1)  # (B, K + 1)
-        # What ties with the first place beyond the last is a word with more pieces than fit: it is left alone.
+        # A tie with the first position beyond the last is a word with more subwords than fit: it is not masked.
         is_used = (best[:, :-1] > best[:, -1:]) & (best[:, :-1] >= 0)  # (B, K)
         places = places[:, :-1]
         originals = ids.gather(1, places)

@@ -1,6 +1,6 @@
-"""The demo: a small model of the eligibility criteria of clinical trials, from data that comes with disconer.
+"""The demo: a small model of the eligibility criteria of clinical trials, trained on bundled data.
 
-The data is an excerpt of Chia (Kury et al. 2020, CC BY 4.0); README.md beside it says which.
+The data is an excerpt of Chia (Kury et al. 2020, CC BY 4.0), described in the README.md next to it.
 
 May import `config` and all below it.
 """
@@ -15,8 +15,8 @@ from disconer.config import Config, config_from_dict
 EPOCHS = 6
 SENTENCE = "Severe cardiac, hepatic or renal insufficiency within the last 6 months."
 
-# Small data, small steps: batches of few sentences, at the default rates (the encoder at 2e-4 cost 8 points of F1).
-# Not adversarial, which would take half as long again, and no more passes over the data than the user asks for.
+# Small data, small batches, default learning rates (an encoder rate of 2e-4 cost 8 points of F1). No adversarial
+# training, which would take half as long again, and no more epochs than the user asks for.
 _SETTINGS: dict[str, Any] = {
     "encoder": {"dropout": 0.2},
     "head": {"max_width": 12, "fragments": {"dropout": 0.2}, "relations": {"dropout": 0.2}},

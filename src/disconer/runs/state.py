@@ -1,4 +1,4 @@
-"""The state of a run on disk, from which it is resumed."""
+"""The state of a run on disk, used to resume it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 
 class Stateful(Protocol):
-    """What moves a run on: optimizer, schedule, gradient scaler."""
+    """The stateful parts of a run: optimizer, schedule, gradient scaler."""
 
     def state_dict(self) -> dict[str, Any]: ...
 
@@ -18,7 +18,7 @@ class Stateful(Protocol):
 
 
 def save_state(state: dict[str, Any], path: Path) -> None:
-    """As `replace_file`, without a copy in memory."""
+    """Like `replace_file`, without a copy in memory."""
     part = path.with_name(f".{path.name}.part")
     with open(part, "wb") as stream:
         torch.save(state, stream)

@@ -1,4 +1,4 @@
-"""Who may ask: those who bring the token, if there is one."""
+"""Authentication by bearer token, if one is set."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from disconer.serve.problems import Problem, refuse
 
-# The page and what tells whether the service lives say nothing about texts or models.
+# The page and the health checks reveal nothing about texts or models.
 OPEN_PATHS = ("/", "/docs", "/healthz", "/readyz", "/openapi.json")
 OPEN_FOLDER = "/assets/"
 
 
 class TokenCheck:
-    """Passes on requests that bring the token, and those that need none."""
+    """Passes on requests with the right token, and those that need none."""
 
     def __init__(self, app: ASGIApp, *, token: str) -> None:
         self.app, self.expected = app, f"Bearer {token}".encode()
@@ -27,14 +27,14 @@ class TokenCheck:
         problem = Problem(
             HTTPStatus.UNAUTHORIZED,
             "unauthorized",
-            "This service asks for a token. Send it in a header: 'Authorization: Bearer <token>'.",
+            "This service requires a token. Send it in a header: 'Authorization: Bearer <token>'.",
             headers={"www-authenticate": "Bearer"},
         )
         await refuse(problem, scope, receive, send)
 
     def _has_token(self, scope: Scope) -> bool:
         given = dict(scope["headers"]).get(b"authorization", b"")
-        return hmac.compare_digest(given, self.expected)  # takes as long whatever is wrong with it
+        return hmac.compare_digest(given, self.expected)  # constant time
 
 
 def is_open(path: str) -> bool:

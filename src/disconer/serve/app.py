@@ -1,4 +1,4 @@
-"""The service over HTTP: paths, and what each answers."""
+"""The service over HTTP: its routes."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def create_app(
 ) -> FastAPI:
     """The service as an ASGI application.
 
-    recognizers: by the names that requests give them; the first is for requests that name none.
-    token: what requests must bring, if anything.
+    recognizers: by name; the first is the default.
+    token: bearer token that requests must send, if any.
     """
     limits = limits or Limits()
     service = Service(recognizers, limits)
@@ -48,7 +48,7 @@ def create_app(
     app.include_router(assets_router())
     describe(app, service, needs_token=token is not None)
     handle_faults(app)
-    # The last to be added is the first to see a request.
+    # The middleware added last sees a request first.
     app.add_middleware(BodyLimit, max_bytes=limits.body_bytes, seconds=limits.body_seconds)
     if token is not None:
         app.add_middleware(TokenCheck, token=token)
@@ -62,7 +62,7 @@ def api_router(service: Service) -> APIRouter:
 
     @router.post("/predict", response_model=schemas.PredictAnswer, responses=PROBLEMS)
     async def predict(asked: schemas.PredictRequest, request: Request) -> Response:
-        """Find the entities of texts."""
+        """Find entities in texts."""
         service.check_labels(asked.labels)
         service.check_sizes(asked.texts)
         model = service.model_named(asked.model)
@@ -73,7 +73,7 @@ def api_router(service: Service) -> APIRouter:
 
     @router.post("/render", response_model=schemas.RenderAnswer, responses=PROBLEMS)
     async def render(asked: schemas.RenderRequest) -> Response:
-        """Draw a text and its entities, or write them as brat; no model is asked."""
+        """Draw a text and its entities, or convert them to brat; no model is used."""
         service.check_sizes([asked.text])
         labels = service.model_named(asked.model).labels
         document = given_document(asked)
@@ -85,7 +85,7 @@ def api_router(service: Service) -> APIRouter:
 
     @router.get("/models", response_model=schemas.ModelsAnswer)
     async def models() -> dict[str, Any]:
-        """The models of this service, and what a request to them may hold."""
+        """The models of this service, and the limits of a request."""
         return {
             "models": [
                 {"name": model.name, "labels": model.labels, "default": model is service.default}
@@ -97,9 +97,9 @@ def api_router(service: Service) -> APIRouter:
 
     @router.get("/labels", response_model=schemas.LabelsAnswer, responses={422: PROBLEMS[422]})
     async def labels(
-        model: Annotated[str | None, Query(description="Which model; the first if none is named.")] = None,
+        model: Annotated[str | None, Query(description="Name of a model; default: the first.")] = None,
     ) -> dict[str, Any]:
-        """The labels that a model finds."""
+        """The labels of a model."""
         chosen = service.model_named(model)
         return {"model": chosen.name, "labels": chosen.labels}
 
@@ -111,18 +111,18 @@ def health_router(service: Service) -> APIRouter:
 
     @router.get("/healthz", response_model=schemas.HealthAnswer)
     async def healthz() -> dict[str, str]:
-        """Whether the service lives."""
+        """Liveness: whether the process is running."""
         return {"status": "ok"}
 
     @router.get("/readyz", response_model=schemas.HealthAnswer, responses={503: PROBLEMS[503]})
     async def readyz() -> dict[str, str]:
-        """Whether the service takes texts."""
+        """Readiness: whether the service accepts texts."""
         service.check_ready()
         return {"status": "ready"}
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
-        """Figures for Prometheus."""
+        """Metrics for Prometheus."""
         return Response(service.metrics.exposition(), media_type=CONTENT_TYPE)
 
     return router

@@ -1,4 +1,4 @@
-"""The page and its parts, from memory, and pictures of documents as it shows them."""
+"""The web page and its assets, served from memory, and documents drawn as HTML."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from disconer.serve.access import OPEN_FOLDER
 
 
 def drawing(document: Document, labels: Iterable[str]) -> str:
-    """An HTML element; it needs `drawing_files`. labels: in the order in which they get their colours."""
+    """An HTML element; it needs `drawing_files`. labels: in the order of their colours."""
     return document_html(document, plain_marks(document), Palette(labels))
 
 
 def drawing_files() -> dict[str, str]:
-    """The style and the script of drawings; the page uses the colours of the style, too."""
+    """The stylesheet and the script of drawings; the page also uses the stylesheet's colours."""
     return {"drawing.css": themes(":root") + stylesheet(), "drawing.js": resource("hover.js")}
 
 
 PAGE = files("disconer.serve") / "page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-AT = {"index.html": "/", "docs.html": "/docs"}  # other files are in the folder
+AT = {"index.html": "/", "docs.html": "/docs"}  # other files are served under /assets
 
 
 def assets_router() -> APIRouter:
@@ -45,7 +45,7 @@ def _suffix(name: str) -> str:
 
 def _add(router: APIRouter, path: str, content: bytes, media_type: str) -> None:
     tag = f'"{sha256(content).hexdigest()[:16]}"'
-    headers = {"etag": tag, "cache-control": "no-cache"}  # asked for each time, sent only if it changed
+    headers = {"etag": tag, "cache-control": "no-cache"}  # revalidated each time, sent only if changed
 
     async def asset(request: Request) -> Response:
         if request.headers.get("if-none-match") == tag:

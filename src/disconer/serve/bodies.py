@@ -1,4 +1,4 @@
-"""Bodies are read whole before anything else happens, within a limit of size and time."""
+"""Request bodies are read completely before anything else, within limits of size and time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from disconer.serve.problems import Problem, refuse, too_large
 
 
 class BodyLimit:
-    """Passes requests on with their bodies at hand, and refuses those that are too large or too slow.
+    """Passes on requests with their bodies buffered, and rejects those that are too large or too slow.
 
-    A body that says that it is too large is refused unread, others as soon as they prove to be.
+    A body whose Content-Length is too large is rejected unread, others as soon as they exceed the limit.
     """
 
     def __init__(self, app: ASGIApp, *, max_bytes: int, seconds: float) -> None:
@@ -32,7 +32,7 @@ class BodyLimit:
             await self.app(scope, _with_body(body, receive), send)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The body, or None if the client went away before its end."""
+        """The body, or None if the client disconnected before its end."""
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if int(announced) > self.max_bytes:
             raise self._too_large(int(announced))
@@ -62,7 +62,7 @@ class BodyLimit:
 
 
 def _with_body(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body first, then whatever comes after it: that the client went away."""
+    """A `receive` that returns the body first, then what follows: the client's disconnect."""
     given = False
 
     async def receive_body() -> Message:

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI makes of the paths, with this service's own models, labels and limits."""
+"""The OpenAPI document: FastAPI's own, plus this service's models, labels and limits."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from disconer.serve.service import Service
 
 ABOUT = """Named entities of every shape: regular, overlapped and discontinuous.
 
-Offsets count Unicode code points; a fragment is `[start, end)`. Whatever is refused says so in JSON: `error` for
-programs, `message` for people. With 429 and 503 comes `Retry-After`."""
+Offsets count Unicode code points; a fragment is `[start, end)`. Errors are JSON: `error` is a code for
+programs, `message` a text for people. 429 and 503 come with `Retry-After`."""
 
 _REFUSALS = {
     400: "The body cannot be read.",
@@ -23,7 +23,7 @@ _REFUSALS = {
     422: "The request is not valid.",
     429: "Too many texts are waiting; try again after `Retry-After` seconds.",
     500: "The model failed on a text.",
-    503: "The service is about to end, was too slow, or lost a process; try again after `Retry-After` seconds.",
+    503: "The service is shutting down, timed out, or lost a process; try again after `Retry-After` seconds.",
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemAnswer, "description": description} for status, description in _REFUSALS.items()
@@ -31,7 +31,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def describe(app: FastAPI, service: Service, *, needs_token: bool) -> None:
-    """Have the application describe itself."""
+    """Attach the OpenAPI document to the application."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -46,7 +46,7 @@ def describe(app: FastAPI, service: Service, *, needs_token: bool) -> None:
 
 
 def _name_choices(document: dict[str, Any], service: Service) -> None:
-    """Write down which models and labels there are, and how much a request may hold."""
+    """Add the available models and labels, and the limits of a request."""
     schemas = document["components"]["schemas"]
     predict, render = (schemas[name]["properties"] for name in ("PredictRequest", "RenderRequest"))
     (labels_of,) = document["paths"]["/v1/labels"]["get"]["parameters"]

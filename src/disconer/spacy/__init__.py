@@ -2,7 +2,7 @@
 
 Needs the extra `[spacy]`. Nothing here imports torch until a model is used.
 
-May import `predict` and all below.
+May import `predict` and everything below it.
 """
 
 from disconer.formats.docbin.documents import to_doc, to_document

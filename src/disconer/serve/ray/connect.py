@@ -1,4 +1,4 @@
-"""A Ray of our own to serve on, and the proxies that take connections on it or on another."""
+"""A local Ray to serve on, and the proxies that accept connections on it or on another Ray."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from disconer.serve.ray import gate
 from disconer.serve.ray.plan import Plan
 from disconer.serve.server import bound_socket
 
-SPARE_REPLICAS = 1  # that a Ray of our own has room for: a new replica starts before an old one ends
-LATE_SECONDS = 5  # that a proxy waits longer for an answer than the service, which has something to say then
+SPARE_REPLICAS = 1  # room in a local Ray: a new replica starts before an old one stops
+LATE_SECONDS = 5  # that a proxy waits longer than the service's own timeout, which has a better message
 PATIENCE = 60  # seconds for a proxy to start on a busy machine
 
-logging.getLogger("ray.serve").setLevel(logging.ERROR)  # what it would say of itself, we say
+logging.getLogger("ray.serve").setLevel(logging.ERROR)  # we print our own messages
 
 PROXIES = gate.VARIABLE | {"RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": str(PATIENCE)}
 
 
 def start_with_room(plan: Plan) -> str:
-    """Start a Ray that has room for all replicas of a plan. Returns its address."""
+    """Start a local Ray with room for all replicas of a plan. Returns its address."""
     start(n_cpus=max((plan.replicas.most + SPARE_REPLICAS) * plan.threads, os.cpu_count() or 1))
     return str(ray.get_runtime_context().gcs_address)
 
 
 def is_there(address: str) -> bool:
-    """Whether somebody listens at `host:port`."""
+    """Whether there is a server at `host:port`."""
     try:
         knock(address, PATIENCE)
     except OSError:
@@ -40,13 +40,13 @@ def is_there(address: str) -> bool:
 
 
 def free_port(host: str, port: int) -> int:
-    """The port, if nobody listens there; for 0, any such."""
+    """The port, if it is free; for 0, any free port."""
     with bound_socket(host, port) as bound:
         return int(bound.getsockname()[1])
 
 
 def start_proxies(host: str, port: int, limits: Limits) -> str:
-    """Have Ray take connections, unless it does. Returns where."""
+    """Make Ray accept connections, unless it already does. Returns the URL."""
     serve.start(
         proxy_location="EveryNode",
         http_options={
@@ -60,6 +60,6 @@ def start_proxies(host: str, port: int, limits: Limits) -> str:
     )
     client = _get_global_client()
     assert client is not None
-    taken = client.http_config  # what Ray has from an earlier start it keeps
+    taken = client.http_config  # Ray keeps the options of an earlier start
     shown = f"[{taken.host}]" if ":" in taken.host else taken.host
     return f"http://{shown}:{taken.port}"
