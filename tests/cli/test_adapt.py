@@ -72,4 +72,4 @@ def test_interrupted(command: list[object], monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr("disconer.adapt.loop.Loop._step", interrupt)
     result = run(*command)
-    assert (result.exit_code, result.stderr.splitlines()[-1]) == (130, "stopped; nothing was kept yet.")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (130, "stopped; nothing was saved yet.")

@@ -62,7 +62,7 @@ def test_a_part_is_made_once(notes: Path, model: Path, tmp_path: Path) -> None:
     arguments = (notes, "-o", tmp_path, "--model", model, "--shard", "2/3")
     assert run(*arguments).stderr == f"written: {BLOCK_RECORDS} documents in {tmp_path}/part-02-of-03.jsonl\n"
     assert {path.name for path in tmp_path.iterdir()} == {"part-02-of-03.jsonl", "part-02-of-03.json"}
-    assert run(*arguments).stderr == f"passed over: share 2/3 is in {tmp_path} already (--force does it again)\n"
+    assert run(*arguments).stderr == f"skipped: shard 2/3 is already in {tmp_path} (--force predicts it again)\n"
     with pytest.raises(DisconerError, match="of another input or model, or with other settings"):
         run(*arguments, "--threshold", 0.5)
     (tmp_path / "part-02-of-03.json").unlink()  # as if it had been broken off
