@@ -88,7 +88,7 @@ def test_a_killed_worker_stops_all_and_work_is_gone_on_with(notes: Path, model: 
     told = run(notes, "-o", out, "--model", model, "--jobs", 2).stderr
     assert told == (
         f"written: {N - there} documents in {out}\n"
-        f"passed over: {there} documents that were there already (--force does them again)\n"
+        f"skipped: {there} documents that were already there (--force predicts them again)\n"
     )
 
 
