@@ -66,7 +66,9 @@ def test_words_of_a_file(tmp_path: Path) -> None:
     file.write_text("KneePain\n\npainstiffness\nkneepain\npain\nzzz\n")
     assert listed_words(file, Vocabulary(tiny_tokenizer())).words == ["kneepain", "painstiffness", "zzz"]
     file.write_text("kneepain\nknee pain\n")
-    with pytest.raises(DisconerError, match=r"words\.txt, line 2: This word cannot be added.*Got 'knee pain', expected one word"):
+    with pytest.raises(
+        DisconerError, match=r"words\.txt, line 2: This word cannot be added.*Got 'knee pain', expected one word"
+    ):
         listed_words(file, Vocabulary(tiny_tokenizer()))
     file.write_bytes(b"caf\xe9")
     with pytest.raises(DisconerError, match=r"words\.txt: This file of words cannot be read.*UTF-8"):

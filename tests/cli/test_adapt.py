@@ -53,7 +53,9 @@ def test_words_by_number_or_file_and_case(by_number: bool, command: list[object]
     assert result.exit_code == 0
     assert "words: 1 added to the vocabulary" in result.stderr
     assert ("subwords per word: " in result.stderr) is by_number
-    assert ("note: words broken up and seen 60 times or more: 1, not 5; --words FILE" in result.stderr) is by_number
+    assert (
+        "note: words of several subwords seen 60 times or more: 1, not 5; --words FILE" in result.stderr
+    ) is by_number
     about = tmp_path / "adapted" / "adaptation"
     assert (about / "words.txt").read_text() == "kneepain\n"
     assert json.loads((about / "run.json").read_text())["words"] == (5 if by_number else "words.txt")

@@ -1,4 +1,4 @@
-"""How far F1 may move with the choice of test documents: percentile bootstrap intervals."""
+"""Percentile bootstrap intervals of F1 over documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from disconer.evaluate.measures import Counts
 LEVEL = 0.95
 RESAMPLES = 1_000
 SEED = 0
-MAX_UNITS = 1_000  # more documents than this are resampled in random groups: half a second whatever their number
+MAX_UNITS = 1_000  # more documents are resampled in random groups, which bounds the time to half a second
 
 
 class Interval(NamedTuple):
@@ -27,8 +27,8 @@ def f1_interval(
     documents: the counts of each document, where `found` equals `right` (not those of a kind that is relative
         to its neighbours).
 
-    A resample in which there is nothing to find and nothing predicted has no F1 and is left out. None if all
-    are, or if there are fewer than two documents.
+    A resample without gold and predicted entities has no F1 and is left out. None if all are, or if there are fewer
+    than two documents.
     """
     if len(documents) < 2:
         return None
@@ -50,9 +50,9 @@ def f1_interval(
 
 
 def _grouped(rows: list[tuple[int, int]], chance: random.Random) -> list[tuple[int, int]]:
-    """At most MAX_UNITS rows, each the sum of documents put together at random.
+    """At most MAX_UNITS rows, each the sum of a random group of documents.
 
-    Sums of random groups vary just as their documents do, so the interval keeps its width.
+    Sums of random groups have the same variance as their documents, so the interval keeps its width.
     """
     if len(rows) <= MAX_UNITS:
         return rows

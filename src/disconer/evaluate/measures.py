@@ -1,7 +1,7 @@
-"""What every measure comes down to, four counts, and the measures of one document.
+"""Counts, from which precision, recall and F1 are computed, and the metrics of one document.
 
-Every measure is strict: an entity is right if its label and all its fragments are. A repeated annotation is
-one entity. Counts of many documents are added up (micro averages).
+All metrics are strict: an entity is correct if its label and all its fragments are. Duplicate annotations count
+once. Counts of documents are added up (micro averages).
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from disconer.text import segment
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many things there were to find, and how many were found.
+    """Counts of gold and predicted items.
 
-    gold: things in the gold annotation; `found`: those of them that were predicted.
-    predicted: things predicted; `right`: those of them that are gold.
+    gold: gold items; `found`: those of them that were predicted.
+    predicted: predicted items; `right`: those of them that are gold.
 
     `found` and `right` are one number, except by kind: there a gold entity has the kind that it has among
     the gold entities, and a prediction the kind that it has among the predictions.
 
-    A ratio of nothing is 0.0, as in conlleval and scikit-learn, so that every figure is a number; tables
-    show a dash where `is_empty`.
+    A ratio with denominator 0 is 0.0, as in conlleval and scikit-learn, so that every metric is a number; tables
+    show a dash if `is_empty`.
     """
 
     gold: int = 0
@@ -38,7 +38,7 @@ class Counts:
 
     @classmethod
     def of(cls, gold: Set[object], predicted: Set[object]) -> Counts:
-        """Counts of two sets of things, equal things being the same.
+        """Counts of two sets of items.
 
         >>> Counts.of({1, 2, 3}, {3, 4}).precision
         0.5
@@ -70,7 +70,7 @@ class Counts:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing to find and nothing predicted: there is no figure to speak of."""
+        """Neither gold nor predicted items."""
         return self.gold == self.predicted == 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ Group = TypeVar("Group", bound=Hashable)
 
 
 def unique(document: Document) -> dict[Key, Entity]:
-    """The entities of a document by label and fragments; of a repeated one, the one with the highest score."""
+    """The entities of a document by label and fragments; of duplicates, the one with the highest score."""
     found: dict[Key, Entity] = {}
     for entity in document.entities:
         other = found.setdefault(entity.key, entity)

@@ -1,4 +1,4 @@
-"""Several runs of one setting: the mean of a figure and how far the runs lie apart."""
+"""Mean and standard deviation of a metric over several runs."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Spread(NamedTuple):
 
 
 def over_seeds(evaluations: Iterable[Evaluation], figure: Callable[[Evaluation], float]) -> Spread:
-    """Mean and deviation of any figure: `over_seeds(runs, lambda run: run.discontinuous.f1)`."""
+    """Mean and standard deviation of any metric: `over_seeds(runs, lambda run: run.discontinuous.f1)`."""
     return spread([figure(evaluation) for evaluation in evaluations])
 
 
 def spread(figures: Sequence[float]) -> Spread:
-    """Mean and deviation of the figures of several runs."""
+    """Mean and standard deviation of values."""
     if not figures:
         raise ValueError("no runs to take the mean of")
     return Spread(mean(figures), stdev(figures) if len(figures) > 1 else None, len(figures))

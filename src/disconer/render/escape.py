@@ -1,11 +1,11 @@
-"""Text made fit for markup, a character for a character."""
+"""Escaping text for markup, character by character."""
 
 from __future__ import annotations
 
 import re
 from html import escape as _escape
 
-# What HTML calls an error and XML cannot hold at all: control characters, half surrogate pairs, noncharacters.
+# Errors in HTML and forbidden in XML: control characters, lone surrogates, noncharacters.
 _UNFIT = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef"
     + "".join(chr(plane * 0x10000 + last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
@@ -16,7 +16,7 @@ _DELETE = "\x7f"
 
 
 def escaped(text: str) -> str:
-    """Safe as content and in a quoted attribute; what cannot be shown is replaced by a picture of it, or by U+FFFD.
+    """Safe as content and in a quoted attribute; control characters are replaced by their symbols, others by U+FFFD.
 
     >>> escaped("<b>&\\x01")
     '&lt;b&gt;&amp;␁'

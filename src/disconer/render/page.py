@@ -34,9 +34,9 @@ _TAIL = """<script>
 
 
 def page(drawings: Iterable[Drawing], palette: Palette, *, theme: str = "auto", arcs: bool = False) -> Iterator[str]:
-    """The parts of a page, document by document, so that no more than one is held.
+    """The parts of a page, streamed document by document.
 
-    arcs: draw each document as SVG, a sentence a line, with its dependencies.
+    arcs: draw each document as SVG, one sentence per line, with its dependencies.
     """
     style = themes(":root", theme) + resource("page.css") + stylesheet(theme) + (svg_style(theme) if arcs else "")
     yield _HEAD.format(title="disconer", style=style)
@@ -47,7 +47,7 @@ def page(drawings: Iterable[Drawing], palette: Palette, *, theme: str = "auto", 
 
 
 def fragment(document: Document, marks: Sequence[Mark], palette: Palette) -> str:
-    """One document to stand within somebody else's page, as in a notebook."""
+    """One document to embed in another page, as in a notebook."""
     content = document_html(document, marks, palette, head=f"{document.id} · {summary(marks)}")
     return f"<style>\n{stylesheet()}</style>\n{content}<script>\n{resource('hover.js')}</script>\n"
 
@@ -62,7 +62,7 @@ def _picture(document: Document, marks: Sequence[Mark], palette: Palette, head: 
 
 
 def summary(marks: Sequence[Mark]) -> str:
-    """How many there are of which kind, or in a comparison of which standing, with the sign that it has there."""
+    """The number of entities by kind, or in a comparison by standing, with its sign."""
     standings = Counter(mark.standing for mark in marks)
     if standings.keys() - {Standing.PLAIN}:
         right, missed, wrong = (standings[one] for one in (Standing.RIGHT, Standing.MISSED, Standing.WRONG))

@@ -127,7 +127,7 @@ def test_little_input_needs_no_workers(model: Path, tmp_path: Path, monkeypatch:
 
 def test_shards_say_what_they_need(notes: Path, model: Path) -> None:
     for arguments in (["--shard", "1/2"], ["--shard", "1/2", "-o", "out", "--to", "brat"]):
-        with pytest.raises(DisconerError, match="A share becomes a part"):
+        with pytest.raises(DisconerError, match="A shard is written as a part"):
             run(notes, "--model", model, *arguments)
     with pytest.raises(DisconerError, match="K from 1 to N"):
         run(notes, "--model", model, "--shard", "3/2", "-o", "out")

@@ -1,4 +1,4 @@
-"""Which errors happen to which labels and kinds, as tables whose cells show their sentences when pressed."""
+"""Errors by label and kind, as tables whose cells show their sentences when clicked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def kinds_of(mistake: Mistake) -> list[Kind]:
     return [kind for kind in Kind if kind in present]
 
 
-MAX_LABELS, MAX_PAIRS = 40, 15  # rows of the tables; what follows is only counted
+MAX_LABELS, MAX_PAIRS = 40, 15  # rows of the tables; the rest is only counted
 
 
 def errors_by_kind(confusion: Confusion) -> str:
@@ -54,7 +54,7 @@ def errors_by_label(confusion: Confusion, numbers: Sequence[str]) -> str:
 
 
 def labels_confused(confusion: Confusion) -> str:
-    """Which label was predicted where another is right."""
+    """Which label was predicted instead of which."""
     rows = "\n".join(
         f"<tr><td>{escaped(gold)}</td><td>{escaped(predicted)}</td><td>{count:,}</td></tr>"
         for (gold, predicted), count in confusion.labels.most_common(MAX_PAIRS)

@@ -1,4 +1,4 @@
-"""The plots of an evaluation: precision against recall, calibration, learning."""
+"""The plots of an evaluation: precision-recall curve, calibration, learning curve."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from disconer.evaluate.calibration import Calibration
 from disconer.evaluate.measures import Counts, Unique
 from disconer.render.report.plots import Axis, Dot, Series, plot
 
-N_STEPS = 1_000  # thresholds that are told apart
+N_STEPS = 1_000  # distinct thresholds
 
 
 class Point(NamedTuple):
@@ -25,7 +25,7 @@ class Point(NamedTuple):
 
 
 class Curve:
-    """Counts predictions by score; one without a score counts as certain."""
+    """Counts predictions by score; a prediction without a score has score 1."""
 
     def __init__(self) -> None:
         self.n_gold = self.n_scored = 0
@@ -57,7 +57,7 @@ class Curve:
         return max(self.points(), key=lambda point: point.f1, default=None) if self.n_scored else None
 
 
-METRICS = "metrics.jsonl"  # in the folder of a run; the model is that folder's best/ or last/
+METRICS = "metrics.jsonl"  # in the folder of a run; the model is its best/ or last/
 
 
 class Epoch(NamedTuple):
@@ -68,7 +68,7 @@ class Epoch(NamedTuple):
 
 
 def learning_curve(model: str) -> list[Epoch]:
-    """The epochs of the run that a model folder belongs to; none if it is not of a run, or the record is damaged."""
+    """The epochs of a model folder's training run; none if it has no run, or the record is damaged."""
     folder = Path(model)
     for place in (folder / METRICS, folder.resolve().parent / METRICS):
         if folder.is_dir() and place.is_file():
@@ -83,18 +83,18 @@ def _epoch(line: str) -> Epoch:
     record = json.loads(line)
     figures = [float(record[name]) for name in ("loss", "dev_f1", "dev_f1_discontinuous")]
     if not all(map(math.isfinite, figures)):
-        raise ValueError(f"a figure that is no number in {line!r}")
+        raise ValueError(f"a value that is not a number in {line!r}")
     return Epoch(int(record["epoch"]), *figures)
 
 
 PERCENT = (0, 20, 40, 60, 80, 100)
 N_TICKS = 5
 HEADROOM = 1.05  # above the highest figure
-N_DOTS = 10  # thresholds that are noted on a curve
+N_DOTS = 10  # thresholds marked on a curve
 
 
 def precision_recall(curves: dict[str, Curve]) -> str:
-    """Of each curve the line, with thresholds noted on it."""
+    """The precision-recall plot, with thresholds marked on each curve."""
     series = []
     for name, curve in curves.items():
         points = list(curve.points())
@@ -123,7 +123,7 @@ def _dot(name: str, point: Point) -> Dot:
 
 
 def calibration_plot(calibration: Calibration) -> str:
-    """Of the predictions with a score near x, how many are right; on the diagonal, scores mean what they say."""
+    """Accuracy of predictions by score; on the diagonal, scores are perfectly calibrated."""
     bins = [bin for bin in calibration.bins if bin.count]
     if not bins:
         return ""
@@ -157,7 +157,7 @@ def learning_plots(epochs: Sequence[Epoch]) -> Iterator[str]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers between two figures, at most N_TICKS steps; whole ones where both are.
+    """Round numbers between two values, at most N_TICKS steps; integers if both are.
 
     >>> _ticks(0, 23), _ticks(1, 3), _ticks(0.0, 0.4)
     ([0, 5, 10, 15, 20], [1, 2, 3], [0.0, 0.1, 0.2, 0.30000000000000004, 0.4])

@@ -16,9 +16,9 @@ FIRST_LEVEL = 14  # from the top of the words to the lowest arc
 RELATION_RISE = 4  # from an arc to the baseline of its relation
 ABOVE = 14  # room for the relation of the highest arc
 CORNER = 6
-ASIDE = 5  # arcs leave a head this far from its middle, so that they do not meet those that arrive
+ASIDE = 5  # horizontal offset of outgoing arcs, so that they do not touch incoming ones
 GAP = 4  # between the relations of two arcs side by side
-MAX_LEVELS = 40  # arcs that would go higher are left out
+MAX_LEVELS = 40  # higher arcs are left out
 _HEAD = "l-3 -6h6z"  # of an arrow, from its tip
 
 
@@ -35,7 +35,7 @@ class Arc(NamedTuple):
 
     @property
     def reach(self) -> tuple[float, float]:
-        """What the arc and its relation take of a level."""
+        """The horizontal extent of the arc and its relation."""
         half = len(self.relation) * CAPTION_COLUMN / 2
         ends = [self.middle - half - GAP, self.middle + half + GAP, self.tip]
         if self.tail is not None:
@@ -58,7 +58,7 @@ class Arcs:
         for arc, level in self._drawn:
             yield f'<path class="a" d="{_path(arc, self._top(level), self._foot)}"/>'
             yield f'<path class="v" d="M{arc.tip:g} {self._foot:g}{_HEAD}"/>'
-        yield '<g paint-order="stroke">'  # what lies behind a relation is blanked out around its letters
+        yield '<g paint-order="stroke">'  # a background-coloured outline makes the relation readable
         for arc, level in self._drawn:
             if arc.relation:
                 y = self._top(level) - RELATION_RISE
@@ -109,7 +109,7 @@ def _path(arc: Arc, top: float, foot: float) -> str:
 
 
 def sentence_lines(document: Document, width: int) -> Iterator[Stretch]:
-    """A line for each sentence with heads, as long as it may be; all other text wrapped to `width`."""
+    """One unwrapped line per sentence with heads; other text is wrapped to `width`."""
     position = 0
     for sentence in document.sentences or ():
         if sentence.heads is not None:

@@ -19,7 +19,7 @@ from disconer.render.svg.arcs import Arcs, sentence_lines
 from disconer.render.svg.marks import COLUMN, SvgMarks, svg_style
 from disconer.render.svg.rows import Row, Unit, row_of
 
-WIDTH = 100  # columns of text, unless told otherwise
+WIDTH = 100  # default columns of text
 MARGIN = 16
 TEXT_HEIGHT = 15  # from the top of a line of text to its baseline
 LINE_GAP, DOCUMENT_GAP, HEAD_HEIGHT = 10, 20, 22
@@ -39,7 +39,7 @@ class Picture:
         """Draw one more document.
 
         head: a line above the text.
-        arcs: a sentence a line, with its dependencies over it.
+        arcs: one sentence per line, with its dependencies over it.
         """
         self._bottom += DOCUMENT_GAP if self._shapes else 0
         if head:
@@ -72,8 +72,8 @@ class Picture:
     def svg(self, *, theme: str = "auto", style: bool = True) -> str:
         """The whole picture.
 
-        theme: "light", "dark", or "auto" for what the reader prefers.
-        style: False where the rules of `svg_style` stand elsewhere in the page.
+        theme: "light", "dark", or "auto" for the reader's preference.
+        style: False if the page already has the rules of `svg_style`.
         """
         left, width = self._left - MARGIN, self._right - self._left + 2 * MARGIN
         height = self._bottom + 2 * MARGIN
@@ -103,7 +103,7 @@ def _words(text: str, row: Row, baseline: float) -> Iterator[str]:
 
 
 def _kept_joined(text: str, unit: Unit, word: str) -> str:
-    """With joiners where a word of joined letters (Arabic) is cut, so that they keep their shapes."""
+    """Add joiners where a word of joined letters (Arabic) is cut, so that letters keep their shapes."""
     before = _JOINER if unit.start and _joins(text[unit.start - 1]) and _joins(word[0]) else ""
     after = _JOINER if unit.end < len(text) and _joins(text[unit.end]) and _joins(word[-1]) else ""
     return before + word + after
