@@ -126,7 +126,7 @@ def test_no_text_and_too_little(encoder: str, tmp_path: Path) -> None:
 
 def test_what_stands_in_the_way(encoder: str, texts: Path, done: AdaptResult, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DisconerError, match="The encoder.s folder is an existing file"):
+    with pytest.raises(DisconerError, match=r"The encoder.s folder is an existing file"):
         adapt(encoder, [texts], tmp_path / "file", quick())
     with pytest.raises(DisconerError, match="This folder is not empty"):
         adapt(encoder, [texts], texts, quick())
