@@ -69,7 +69,7 @@ def test_other_settings_are_refused(encoder: str, texts: Path, tmp_path: Path, m
         break_off_at(25, context)
         with pytest.raises(Killed):
             adapt(encoder, [texts], tmp_path / "run", quick(save_minutes=0))
-    with pytest.raises(DisconerError, match=r"started with something else.*mask 0\.3, not 0\.15"):
+    with pytest.raises(DisconerError, match=r"started with other settings.*mask 0\.3, not 0\.15"):
         adapt(encoder, [texts], tmp_path / "run", quick(save_minutes=0, mask=0.3), resume=True)
     (tmp_path / "run" / "adaptation" / "state.pt").write_bytes(b"PK")
     with pytest.raises(DisconerError, match="its state is damaged"):
@@ -96,7 +96,7 @@ def test_two_processes_are_one(encoder: str, texts: Path, tmp_path: Path) -> Non
     one = adapt(encoder, [texts, tmp_path / "more.txt"], tmp_path / "one", quick(steps=30, words=3, case=True))
     sizes = ["--steps=30", "--batch=8", "--length=32", "--rate=5e-3", "--held-out=0.2", "--at-once=4"]
     done = torchrun(2, encoder, texts, tmp_path / "more.txt", tmp_path / "two", *sizes, "--words=3", "--case")
-    assert done.stderr.count("words: 3 get pieces of their own") == 1  # one counts and speaks for both
+    assert done.stderr.count("words: 3 added to the vocabulary") == 1  # one counts and speaks for both
     assert done.stderr.count("the encoder is in") == 1
     for record, expected in zip(metrics(tmp_path / "two"), metrics(one.folder), strict=True):
         torch.testing.assert_close(record, expected, rtol=1e-4, atol=1e-6)
@@ -120,7 +120,7 @@ def test_the_encoder_is_saved_before_it_is_measured(
     with pytest.raises(Killed):
         adapt(encoder, [texts], tmp_path / "adapted", quick(steps=20, save_minutes=0))
     load_encoder(str(tmp_path / "adapted"))
-    assert "| perplexity of text held out, after | not measured |" in (tmp_path / "adapted" / "README.md").read_text()
+    assert "| held-out perplexity, after | not measured |" in (tmp_path / "adapted" / "README.md").read_text()
     monkeypatch.undo()
     result = adapt(encoder, [texts], tmp_path / "adapted", quick(steps=20, save_minutes=0), resume=True)
     assert (result.steps, result.perplexity_after is None) == (20, False)

@@ -36,7 +36,7 @@ def test_export_and_check(model: Path, tmp_path: Path) -> None:
         in (out / "README.md").read_text()
     )
 
-    with pytest.raises(DisconerError, match="export itself"):
+    with pytest.raises(DisconerError, match="already an export"):
         run(out, tmp_path / "again", "--onnx")
 
 

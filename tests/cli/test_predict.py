@@ -104,7 +104,7 @@ def test_a_folder_is_gone_on_with(notes: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in out.iterdir()) == [f"{n}.{s}" for n in "abc" for s in ("ann", "txt")]
     (notes / "d.txt").write_text("p")
     assert run(notes, "-o", out).stderr == (
-        f"written: 1 documents in {out}\npassed over: 3 documents that were there already (--force does them again)\n"
+        f"written: 1 documents in {out}\nskipped: 3 documents that were already there (--force predicts them again)\n"
     )
     assert "written: 4 documents" in run(notes, "-o", out, "--force").stderr
     assert "written: 4 files" in run(notes, "-o", tmp_path / "other", "--to", "bioc-xml").stderr
@@ -127,12 +127,12 @@ def test_labels_and_threshold() -> None:
         (["--text", "a", "notes"], "either inputs or a text"),
         (["nowhere"], "nowhere: There is no such file or folder"),
         (["notes", "--to", "brat"], "brat is written as a folder"),
-        (["notes", "--to", "text"], "'text' can be read, not written"),
+        (["notes", "--to", "text"], "'text' can be read but not written"),
         (["notes", "--to", "brit"], "There is no format 'brit'"),
         (["notes", "-o", "out.what"], "The name does not say which format to write"),
-        (["notes", "-o", "notes"], "The output would go among the input"),
+        (["notes", "-o", "notes"], "The output folder is inside the input"),
         (["notes", "-o", "notes/a.txt/out", "--model", "nowhere"], "There is no such model"),
-        (["notes", "--to", "brat", "-o", "notes/a.txt"], "A file stands where a folder is to be written"),
+        (["notes", "--to", "brat", "-o", "notes/a.txt"], "The output folder is an existing file"),
         (["notes", "--model", "notes"], "There is no model here"),
     ],
 )

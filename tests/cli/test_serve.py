@@ -51,7 +51,7 @@ def test_names_of_models() -> None:
         "model": "./model/",
         "x": "runs/phee",
     }
-    with pytest.raises(DisconerError, match=r"Two models would be called 'chia'.*NAME=PATH"):
+    with pytest.raises(DisconerError, match=r"Two models have the same name 'chia'.*NAME=PATH"):
         model_names(["runs/chia/best", "old/chia"])
 
 

@@ -68,7 +68,9 @@ def test_interrupted(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         context.setattr("disconer.training.loop.Loop._step", interrupt)
         result = run(config, "--out", out)
         assert result.exit_code == 130
-        assert f"all whole epochs are kept in {out}: the same command with --resume goes on" in result.stderr
+        assert (
+            f"all finished epochs are saved in {out}: run the same command with --resume to continue" in result.stderr
+        )
     assert run(config, "--out", out, "--resume").exit_code == 0
 
 

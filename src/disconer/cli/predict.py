@@ -1,4 +1,4 @@
-"""`disconer predict`: the entities of texts."""
+"""`disconer predict`: find entities in texts."""
 
 from __future__ import annotations
 
@@ -39,70 +39,69 @@ def predict_cli(
         list[str] | None,
         typer.Argument(metavar="INPUT", help="Files, folders, .zip or .gz of any format; - for stdin."),
     ] = None,
-    text: Annotated[
-        str | None, typer.Option("--text", metavar="TEXT", help="A text to look at, in place of INPUT.")
-    ] = None,
+    text: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="A text, instead of INPUT.")] = None,
     from_format: Annotated[
-        str | None, typer.Option("--from", help="Format of INPUT; recognised if not given (stdin is plain text).")
+        str | None, typer.Option("--from", help="Format of INPUT; detected if not given (stdin: plain text).")
     ] = None,
     to_format: Annotated[
-        str | None, typer.Option("--to", help="Format to write; by the suffix of OUT if not given.")
+        str | None, typer.Option("--to", help="Format to write; taken from the suffix of OUT if not given.")
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", metavar="OUT", help="File to write, or folder for an output of each input file."),
+        typer.Option("--out", "-o", metavar="OUT", help="File to write, or folder with one output per input file."),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="M", help="Folder or name of the model; by default clinical-trials."),
+        typer.Option("--model", metavar="M", help="Folder or name of the model; default: clinical-trials."),
     ] = None,
     labels: Annotated[
         str | None, typer.Option("--labels", metavar="A,B", help="Only entities with these labels.")
     ] = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", min=0, max=1, help="Leave out entities with a lower score.")
+        float, typer.Option("--threshold", min=0, max=1, help="Drop entities with a lower score.")
     ] = 0.0,
     parser: Annotated[
         str | None,
-        typer.Option("--parser", metavar="P", help="Where syntactic heads come from, if not from the model's parser."),
+        typer.Option("--parser", metavar="P", help="Dependency parser to use instead of the model's own."),
     ] = None,
     device: Annotated[
-        str | None, typer.Option("--device", metavar="D", help="cpu, cuda, cuda:1 …; by default a GPU if there is one.")
+        str | None, typer.Option("--device", metavar="D", help="cpu, cuda, cuda:1 …; default: a GPU if available.")
     ] = None,
     precision: Annotated[
-        Precision, typer.Option("--precision", help="bf16 is faster where hardware has it, and may differ a little.")
+        Precision,
+        typer.Option("--precision", help="bf16 is faster on hardware that supports it; scores may differ slightly."),
     ] = "fp32",
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes that share the work on this machine.")
+        int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Number of worker processes on this machine.")
     ] = 1,
     shard: Annotated[
         str | None,
-        typer.Option("--shard", metavar="K/N", help="Only the K-th of N shares, as a part in the folder OUT."),
+        typer.Option("--shard", metavar="K/N", help="Predict only shard K of N, as a part in the folder OUT."),
     ] = None,
     ray: Annotated[
         str | None,
         typer.Option(
             "--ray",
             metavar="[ADDRESS]",
-            help="Share the work on Ray, into parts in the folder OUT: at auto or HOST:PORT, or on this machine.",
+            help="Predict on Ray, into parts in the folder OUT: auto, HOST:PORT, or nothing for a local Ray.",
         ),
     ] = None,
     actors: Annotated[
         int | None,
-        typer.Option("--actors", min=1, metavar="N", help="Processes that predict, with --ray; all there is room for."),
+        typer.Option("--actors", min=1, metavar="N", help="With --ray: number of actors; default: as many as fit."),
     ] = None,
     gpus_per_actor: Annotated[
-        float, typer.Option("--gpus-per-actor", min=0, metavar="X", help="With --ray; 0.5 lets two share a GPU.")
+        float, typer.Option("--gpus-per-actor", min=0, metavar="X", help="With --ray; 0.5 lets two actors share a GPU.")
     ] = 0.0,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT, or what in it is done already.")] = False,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT, including finished parts.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
 ) -> None:
-    """Find the entities of texts.
+    """Find entities in texts.
 
-    Without --to and --out the texts are shown with their entities drawn under them. With a folder for OUT, what is
-    in it from an earlier run counts as done: run the same command again to go on.
+    Without --to and --out, entities are drawn under the text on the terminal. If OUT is a folder, outputs that are
+    already in it are kept: run the same command again to continue an interrupted run.
 
-    Entities that INPUT brings along are passed over.
+    Entities in INPUT are ignored.
     """
     ledger = Ledger(skip_bad=skip_bad)
     if ray is None:
@@ -135,7 +134,9 @@ def predict_cli(
 def _inputs(paths: list[str], text: str | None, from_format: str | None) -> Iterator[list[Given]]:
     """All inputs with their formats. What comes on stdin or as a text is a file while the block lasts."""
     if (text is None) == (not paths):
-        raise DisconerError("It takes either inputs or a text", fix='Name files or folders, - for stdin, or --text "…"')
+        raise DisconerError(
+            "Prediction needs either inputs or a text", fix='Name files or folders, - for stdin, or --text "…"'
+        )
     with tempfile.TemporaryDirectory() as spool:
         if text is not None:
             given = Path(spool) / "text"
@@ -156,7 +157,7 @@ def _as_file(path: str, from_format: str | None, spool: Path) -> Given:
 def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | None, *, force: bool) -> None:
     if out is None or to_format not in (None, PART_FORMAT):
         raise DisconerError(
-            "A share becomes a part, which is native JSONL, in a folder",
+            "A shard is written as a part, which is native JSONL, in a folder",
             fix="Name the folder with --out and leave --to out; `disconer merge` writes any format.",
         )
     check_folder(out, work.inputs)
@@ -164,7 +165,7 @@ def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | N
     if part:
         print(f"written: {part.n_documents} documents in {part.path}", file=sys.stderr)
     else:
-        print(f"passed over: share {share} is in {out} already (--force does it again)", file=sys.stderr)
+        print(f"skipped: shard {share} is already in {out} (--force predicts it again)", file=sys.stderr)
 
 
 def _show(work: Work, *, headings: bool) -> None:
@@ -184,7 +185,7 @@ def _show(work: Work, *, headings: bool) -> None:
 
 
 def _print(work: Work, target: Format) -> None:
-    """Write to stdout. Formats are written as files, whole or not at all; so this is one first."""
+    """Write to stdout. Formats are written as files, atomically; so write a file first."""
     with tempfile.TemporaryDirectory() as spool:
         path = Path(spool) / f"predicted{target.suffixes[0]}"
         work.into_file(path, target, force=False)
@@ -200,4 +201,4 @@ def _write(work: Work, out: Path, target: Format, *, force: bool) -> None:
     what = "documents" if target.writes_folder else "files"
     print(f"written: {written} {what} in {out}", file=sys.stderr)
     if done:
-        print(f"passed over: {done} {what} that were there already (--force does them again)", file=sys.stderr)
+        print(f"skipped: {done} {what} that were already there (--force predicts them again)", file=sys.stderr)
