@@ -180,6 +180,7 @@ def test_bad_input_can_be_skipped(tmp_path: Path) -> None:
     assert "skipped: 1 bad-syntax" in ran.stderr
 
 
+@pytest.mark.slow
 def test_on_a_terminal_and_quiet() -> None:
     """The whole command, in a process of its own: colours on a terminal, and not a word on stderr."""
     ours, theirs = pty.openpty()

@@ -276,6 +276,7 @@ def test_a_network_in_training_is_evaluated_without_dropout() -> None:
     assert recognizer(TEXT) == before
 
 
+@pytest.mark.slow
 def test_from_the_top_of_the_package() -> None:
     code = "import sys, disconer; assert 'torch' not in sys.modules; print(disconer.Recognizer.__name__)"
     environment = os.environ | {"OMP_NUM_THREADS": "1"}

@@ -22,6 +22,8 @@ from disconer.predict.local.jobs import Jobs
 from disconer.predict.local.messages import Task
 from disconer.predict.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 N = 2 * BLOCK_RECORDS + 100  # three blocks
 PADDING = "x" * 100  # makes an input large enough for two workers; extras are not looked at
 
