@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from adapt.test_run import metrics
+from adapt.test_adaptation import metrics
 from adapt.tiny import quick
 from disconer import DisconerError
 from disconer.adapt import adapt

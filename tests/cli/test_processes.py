@@ -61,9 +61,12 @@ def test_other_errors_stay_what_they_are(waits: list[float], monkeypatch: pytest
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_processes", "said"), [(1, "said and said after"), (2, "said")])
 def test_one_of_several_processes_ends_at_once_and_loses_no_word(n_processes: int, said: str) -> None:
-    code = (
-        "from disconer.cli.processes import end_process; print('said', end=''); end_process(); print(' and said after')"
-    )
+    code = """if True:
+        from disconer.cli.processes import end_process
+        print("said", end="")
+        end_process()
+        print(" and said after")
+    """
     environment = os.environ | {"WORLD_SIZE": str(n_processes)}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == said
