@@ -15,9 +15,10 @@ from typing import Any
 import typer
 
 from disconer.cli import app
-from disconer.config import preset_names
+from disconer.config import HEADS, preset_names
 from disconer.config.knobs import Knob, knob_tree
 from disconer.config.problems import Key, dotted
+from disconer.nn.heads.kind import kind_of
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 _MADE = "<!-- Made by scripts/make_reference.py: edit the code's own help and descriptions instead. -->"
@@ -79,10 +80,7 @@ def _text(text: str | None) -> str:
 def configuration_page() -> str:
     """Every knob with its values, its default and what it does."""
     presets = ", ".join(f"`{name}`" for name in preset_names())
-    sections = "\n\n".join(
-        f"## {section.name}\n\n{section.description}\n\n" + table(("key", "takes", "default", ""), list(_rows(section)))
-        for section in knob_tree().parts
-    )
+    sections = "\n\n".join(_heads() if section.name == "head" else _section(section) for section in knob_tree().parts)
     return f"""# Configuration
 
 {_MADE}
@@ -96,6 +94,26 @@ directory. A section that is `null` is switched off.
 
 {sections}
 """
+
+
+def _section(section: Knob) -> str:
+    return f"## {section.name}\n\n{section.description}\n\n{_knobs(section)}"
+
+
+def _heads() -> str:
+    """The section `head`, one table for each kind that disconer has itself."""
+    kinds = [(kind_of(HEADS.get(name).settings()), knob_tree(name).at(("head",))) for name in HEADS.built_in]
+    tables = [f"### head.kind: {kind.name}\n\n{_sentence(kind.about)}\n\n{_knobs(knob)}" for kind, knob in kinds]
+    more = "Which keys it has depends on `kind`; other packages may [add kinds](../how-to/heads.md)."
+    return "\n\n".join([f"## head\n\n{kinds[0][1].description} {more}", *tables])
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _knobs(section: Knob) -> str:
+    return table(("key", "takes", "default", ""), list(_rows(section)))
 
 
 def _rows(section: Knob, prefix: Key = ()) -> Iterator[Row]:

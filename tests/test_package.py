@@ -15,8 +15,8 @@ import disconer
 HEAVY = ("torch", "transformers", "accelerate", "spacy", "safetensors", "huggingface_hub")
 LIGHT = (
     "core", "text", "formats", "corpora", "config", "evaluate", "render", "start", "nn.windows", "nn.arrays",
-    "nn.encoders.vectors.load", "nn.heads.span.oracle", "nn.heads.span.reading", "store.names", "store.description",
-    "predict.loading", "predict.recognizer", "predict.onnx", "serve.service", "cli",
+    "nn.encoders.vectors.table", "nn.heads.span.oracle", "nn.heads.span.reading", "store.names", "store.description",
+    "predict.settings", "predict.recognizer", "predict.onnx", "serve.service", "cli",
 )  # fmt: skip
 NEEDS_SPACY = "disconer.formats.docbin."  # imported only when such a file is read or written
 SECONDS = 0.5  # of CPU time: a busy machine changes the clock, not the work

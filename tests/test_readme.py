@@ -17,7 +17,7 @@ from disconer import read
 from disconer.cli import app
 from disconer.core.errors import DisconerError
 from disconer.demo import SENTENCE
-from disconer.formats import NAMES
+from disconer.formats import FORMATS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -132,7 +132,7 @@ def test_the_sentence_is_new_to_the_demo_model() -> None:
 
 def test_every_format_is_described() -> None:
     page = (ROOT / "docs" / "reference" / "formats.md").read_text("utf-8")
-    assert [name for name in NAMES if f"| `{name}` |" not in page] == []
+    assert [name for name in FORMATS.names() if f"| `{name}` |" not in page] == []
 
 
 def test_pages_made_from_the_code_are_up_to_date() -> None:
@@ -147,7 +147,8 @@ def test_python_compiles_and_its_names_exist(page: Path) -> None:
         if ">>>" in block:
             continue  # a doctest, below
         compile(block, str(page), "exec")
-        exec("\n".join(line for line in block.splitlines() if re.match(r"(from|import) ", line)), {})
+        known = r"(from|import) (?!word_head)"  # which is the package that how-to/heads.md shows itself
+        exec("\n".join(line for line in block.splitlines() if re.match(known, line)), {})
 
 
 def test_python_reference_examples() -> None:

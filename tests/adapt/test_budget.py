@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.adapt.budget import Budget, rate_share
-from disconer.adapt.loop import usual_rate
+from disconer.adapt.loop import Budget, rate_share, usual_rate
 from disconer.adapt.saving import curve_page
 
 

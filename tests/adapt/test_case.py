@@ -16,7 +16,7 @@ from adapt.test_masking import masker, random_ids
 from adapt.tiny import quick, tiny_encoder, tiny_tokenizer
 from disconer import DisconerError
 from disconer.adapt import AdaptResult, adapt
-from disconer.adapt.masking import UNASKED, Masked
+from disconer.adapt.batches import UNASKED, Masked
 from disconer.adapt.model import MaskedModel, add_case, load_pretrained
 from disconer.nn.encoders.transformer.case import Case
 

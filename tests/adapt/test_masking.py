@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from disconer.adapt.masking import UNASKED, Masked, Masker
+from disconer.adapt.batches import UNASKED, Masked, Masker
 
 MASK, VOCABULARY = 4, 50
 SPECIAL = (0, 1, 2, 3, MASK)

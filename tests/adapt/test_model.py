@@ -8,7 +8,7 @@ from transformers import AutoModelForMaskedLM
 
 from adapt.tiny import quick, tiny_encoder
 from disconer.adapt import adapt
-from disconer.adapt.masking import UNASKED, Masked
+from disconer.adapt.batches import UNASKED, Masked
 from disconer.adapt.model import MaskedModel, load_pretrained
 from disconer.nn.encoders.transformer.pretrained import load_encoder
 

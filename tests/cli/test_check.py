@@ -41,9 +41,9 @@ def test_no_faults_is_exit_code_0(sound: Path) -> None:
     assert result.exit_code == 0
     assert "faults: none" in result.stdout
     rows = [line.split() for line in result.stdout.splitlines()]
-    assert ["6", "100.00", "100.00", "100.00", "-", "-", "100.00", "0"] in rows
-    assert [row[0] for row in rows if len(row) > 1 and row[1] == "100.00"] == [str(width) for width in range(6, 17)]
-    assert ["no", "limit", "100.00", "100.00", "100.00", "-", "-", "100.00", "0"] in rows
+    assert ["max_width=6", "100.00", "100.00", "100.00", "-", "-", "100.00", "0", "0"] in rows
+    widths = [*map(str, range(6, 17)), "null"]
+    assert [row[0] for row in rows if row[1:2] == ["100.00"]] == [f"max_width={width}" for width in widths]
 
 
 def test_heads_are_told_where_there_are_any(sound: Path, tmp_path: Path) -> None:
@@ -77,15 +77,35 @@ def test_an_archive_that_cannot_be_trusted_is_a_fault(tmp_path: Path) -> None:
     assert json.loads(result.stdout)["faults"] == {"unsafe-path": 1}
 
 
-def test_widths(sound: Path) -> None:
-    assert list(json.loads(run(sound, "--json", "--widths", "2-3").stdout)["oracle"]["widths"]) == ["2", "3", "none"]
-    assert list(json.loads(run(sound, "--json", "--widths", "8").stdout)["oracle"]["widths"]) == ["8", "none"]
+def test_settings_to_compare(sound: Path) -> None:
+    compared = ["max_width=1", "max_width=2"]
+    result = run(sound, "--json", *(argument for one in compared for argument in ("--set", one)))
+    assert list(json.loads(result.stdout)["oracle"]) == compared
 
 
-@pytest.mark.parametrize("widths", ["", "0", "0-4", "9-6", "a-b", "6-", "-6", "1-2-3", "1-9999"])
-def test_bad_widths(sound: Path, widths: str) -> None:
-    with pytest.raises(DisconerError, match="--widths takes"):
-        run(sound, "--widths", widths)
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("max_width=0", "head.max_width .*: got 0, expected a whole number from 1, or null"),
+        ("max_wdith=3", "did you mean 'max_width'"),
+        ("6", "expected section.key=value"),
+    ],
+)
+def test_bad_settings(sound: Path, setting: str, message: str) -> None:
+    with pytest.raises(DisconerError, match=message):
+        run(sound, "--set", setting)
+
+
+def test_the_oracle_of_another_head(sound: Path) -> None:
+    """Two entities that share a word: not in BIO."""
+    oracle = json.loads(run(sound, "--json", "--head", "tagger").stdout)["oracle"]
+    assert {name: one["all"]["found"] for name, one in oracle.items()} == {
+        "scheme=BIO": 0,
+        "scheme=BIOHD": 2,
+        "scheme=BIOHD1234": 2,
+    }
+    with pytest.raises(DisconerError, match=r"no kind of head 'taggr'.*mean 'tagger'"):
+        run(sound, "--head", "taggr")
 
 
 def test_help_says_what_the_exit_code_means() -> None:
@@ -93,10 +113,11 @@ def test_help_says_what_the_exit_code_means() -> None:
 
 
 def test_a_real_corpus(data: Path) -> None:
-    result = run(data / "craft" / "dev.jsonl.gz", "--json", "--widths", "6")
+    result = run(data / "craft" / "dev.jsonl.gz", "--json", "--set", "max_width=6", "--set", "max_width=null")
     figures = json.loads(result.stdout)
     assert (result.exit_code, figures["faults"]) == (0, {})
-    limited, unlimited = figures["oracle"]["widths"].values()
-    assert limited["all"]["found"] + figures["oracle"]["too_wide"]["6"] == unlimited["all"]["found"]
-    assert unlimited["all"]["gold"] - unlimited["all"]["found"] == sum(figures["oracle"]["lost"].values())
+    limited, unlimited = figures["oracle"].values()
+    for oracle in (limited, unlimited):
+        assert oracle["all"]["gold"] - oracle["all"]["found"] == sum(oracle["lost"].values())
+    assert limited["all"]["found"] < unlimited["all"]["found"]
     assert unlimited["discontinuous"]["f1"] > 0.99

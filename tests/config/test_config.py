@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from disconer.config import (
+    HEADS,
     Config,
     ConfigError,
     DataConfig,
     EncoderConfig,
+    HeadSettings,
     LstmConfig,
-    ScorerConfig,
-    SpanHeadConfig,
     TrainingConfig,
     config_from_dict,
     dump_config,
@@ -27,6 +27,7 @@ from disconer.config import (
 from disconer.config.template import commented_yaml, header_of, template
 from disconer.config.yaml_text import parse_yaml
 from disconer.core.errors import DisconerError
+from disconer.nn.heads.span.settings import ScorerSettings, SpanSettings
 
 MINIMAL = "data:\n  train: a.jsonl\n  dev: b.jsonl\n"
 
@@ -242,9 +243,9 @@ configs = st.builds(
         EncoderConfig, name=names, layers=st.sampled_from(["last", "mix", 4]), lstm=st.builds(LstmConfig)
     ),
     head=st.builds(
-        SpanHeadConfig,
+        SpanSettings,
         max_width=st.none() | st.integers(1, 50),
-        fragments=st.builds(ScorerConfig, hidden=st.lists(st.integers(1, 999), max_size=3).map(tuple)),
+        fragments=st.builds(ScorerSettings, hidden=st.lists(st.integers(1, 999), max_size=3).map(tuple)),
     ),
     training=st.builds(TrainingConfig, encoder_rate=rates, clip=rates),
 )
@@ -264,14 +265,19 @@ def sections(model: type[BaseModel]) -> list[type[BaseModel]]:
 
 
 def test_every_knob_is_described_and_its_choices_named() -> None:
-    found = sections(Config)
-    assert len(found) == 11
-    for section in found:
-        for name, field in section.model_fields.items():
-            assert field.description, f"{section.__name__}.{name}"
-            for choice in get_args(field.annotation):
-                if isinstance(choice, str):
-                    assert choice in field.description, f"{section.__name__}.{name}"
+    heads = [found for name in HEADS.names() for found in sections(HEADS.get(name).settings)]
+    described = [
+        (section.__name__, name, field)
+        for section in (*sections(Config), *heads)
+        for name, field in section.model_fields.items()
+        if not (issubclass(section, HeadSettings) and name == "kind")  # which the configuration describes itself
+    ]
+    assert len(described) > 70
+    for section, name, field in described:
+        assert field.description, f"{section}.{name}"
+        for choice in get_args(field.annotation):
+            if isinstance(choice, str):
+                assert choice in field.description, f"{section}.{name}"
 
 
 def test_the_template_shows_sections_that_are_switched_off() -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,13 +10,13 @@ from typer.testing import CliRunner
 
 from disconer import BadInput, DisconerError, Document, Entity, Ledger, read
 from disconer.cli import app
-from disconer.cli.prepare import prepare_cli
 from disconer.core.types import Corpus
 from disconer.core.version import __version__
-from disconer.corpora import NAMES, recipe_named
+from disconer.corpora import RECIPES, recipe_named
 from disconer.corpora.prepare import RECORD, count, prepare, render
 from disconer.corpora.recipe import SPLITS, Option, Recipe
 from disconer.text import segment
+from plugging import plug_in
 
 TEXT = "pain in legs and feet\nno fever\n"
 
@@ -57,7 +56,7 @@ TOY = Recipe(
 
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("disconer.corpora.prepare.recipe_named", lambda name: TOY)
+    plug_in(monkeypatch, RECIPES, "toy", f"{__name__}:TOY")
 
 
 def test_writes_splits_and_a_record_that_traces_them(tmp_path: Path) -> None:
@@ -161,15 +160,34 @@ def test_the_command_prints_json(tmp_path: Path) -> None:
     assert json.loads(result.stdout)["splits"]["train"]["entities"] == 5
 
 
-def test_every_option_of_every_recipe_can_be_given_on_the_command_line() -> None:
-    flags = set(inspect.signature(prepare_cli).parameters)
-    assert {option.name for name in NAMES for option in recipe_named(name).options} <= flags
+@pytest.mark.parametrize("given", [["--types", "all"], ["--types=all"]])
+def test_the_options_of_a_recipe_may_stand_anywhere(tmp_path: Path, given: list[str]) -> None:
+    out = tmp_path / "out"
+    result = CliRunner().invoke(app, ["prepare", *given, "toy", str(tmp_path), str(out)])
+    assert result.exit_code == 0
+    assert json.loads((out / RECORD).read_text("utf-8"))["options"] == {"types": "all"}
 
 
-def test_help_tells_every_recipe() -> None:
-    text = " ".join(CliRunner().invoke(app, ["prepare", "--help"]).stdout.split())
-    for name in NAMES:
+def test_an_option_that_a_recipe_does_not_have_is_told_those_it_has(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["prepare", "toy", str(tmp_path), str(tmp_path / "out"), "--setting", "full"])
+    assert isinstance(result.exception, DisconerError)
+    assert str(result.exception) == (
+        "The recipe 'toy' has no option --setting. Expected --types ADR|all, --force, --help, --json, --skip-bad."
+    )
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_all_recipes_are_listed_with_their_options(arguments: list[str]) -> None:
+    text = " ".join(CliRunner().invoke(app, ["prepare", *arguments]).stdout.split())
+    for name in RECIPES.names():
         assert f"{name}: {recipe_named(name).about}" in text
+    assert "Option --types ADR|all: which types; default ADR." in text
+
+
+def test_the_help_of_one_recipe_tells_its_options_alone() -> None:
+    text = " ".join(CliRunner().invoke(app, ["prepare", "genia", "--help"]).stdout.split())
+    assert "Option --setting continuous|full" in text
+    assert "cadec" not in text
 
 
 def test_an_unknown_recipe_is_told_the_known_ones() -> None:

@@ -13,6 +13,7 @@ from disconer.export.onnx import export_model
 from disconer.nn.build import build_network
 from disconer.nn.encoders.vectors.encoder import CharacterCnn, VectorWords
 from disconer.nn.encoders.vectors.reader import N_SPECIAL, WordReader
+from disconer.nn.heads.span import reading
 from disconer.predict.onnx import runtime
 from disconer.predict.onnx.model import OnnxModel
 from disconer.predict.recognizer import Recognizer
@@ -35,6 +36,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "head": {"labels": "many", "max_width": None},
     },
     "capitals": {"case": True, "encoder": {"lstm": None}},
+    "mean of pieces": {"encoder": {"lstm": None, "pooling": "mean"}},
 }
 SMALL = "BiLSTM"
 MODELS_OF_8_BITS = {SMALL: {"encoder": {"lstm": {"size": 8}}}}
@@ -126,7 +128,7 @@ def test_other_encoders_are_refused(tmp_path: Path) -> None:
 def test_pairs_are_scored_in_parts(exported: tuple[Model, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     ner = Recognizer.from_pretrained(exported[1])
     whole = found(ner)
-    monkeypatch.setattr(runtime, "PAIRS_AT_ONCE", 3)
+    monkeypatch.setattr(reading, "PAIRS_AT_ONCE", 3)
     assert found(ner) == [(entity, pytest.approx(score, abs=1e-6)) for entity, score in whole]
 
 
@@ -167,7 +169,7 @@ def test_it_runs_on_the_cpu_as_it_is(small: tuple[Model, Path], options: dict[st
         model.runtime(**options)
 
 
-@pytest.mark.parametrize("name", ["spans.onnx", "pairs.onnx", "tokenizer.json"])
+@pytest.mark.parametrize("name", ["network.onnx", "pairs.onnx", "tokenizer.json"])
 def test_a_damaged_file_is_named(name: str, small: tuple[Model, Path], tmp_path: Path) -> None:
     Recognizer.from_pretrained(small[1]).save_pretrained(tmp_path)
     (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:99])

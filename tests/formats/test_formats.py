@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from disconer import DisconerError, Document, read, write
-from disconer.formats import NAMES, format_for, format_named
+from disconer.formats import FORMATS, format_for, format_named
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,15 @@ def test_a_suffix_that_does_not_tell_gets_the_choice(name: str, offered: str) ->
 
 
 def test_every_format_is_found_by_its_name() -> None:
-    assert [format_named(name).name for name in NAMES] == list(NAMES)
+    assert [format_named(name).name for name in FORMATS.names()] == list(FORMATS.names())
     with pytest.raises(DisconerError, match="brat"):
         format_named("barat")
 
 
 NEEDS = {"docbin": "spacy", "parquet": "pyarrow"}
-WRITABLE = [name for name in NAMES if format_named(name).write and (name not in NEEDS or find_spec(NEEDS[name]))]
+WRITABLE = [
+    name for name in FORMATS.names() if format_named(name).write and (name not in NEEDS or find_spec(NEEDS[name]))
+]
 
 
 @pytest.mark.parametrize("name", WRITABLE)

@@ -11,7 +11,7 @@ from disconer import BadInput, Document, Entity, Ledger, read, write
 from disconer.formats import sniff
 from disconer.formats.entities import NAMELESS
 from disconer.formats.extras import SENTENCES
-from disconer.formats.pubannotation.records import NAMELESS_SCORES, RENAMED
+from disconer.formats.pubannotation import NAMELESS_SCORES, RENAMED
 from disconer.formats.source import Source
 from round_trips import through
 from strategies import documents, tokenised_documents

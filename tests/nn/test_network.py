@@ -11,6 +11,7 @@ from torch import Tensor
 from disconer import Document, Entity, Sentence
 from disconer.nn.heads.span.decisions import NONE, SpanPlaces
 from disconer.nn.heads.span.head import SpanHead
+from disconer.nn.heads.span.scorers import margins
 from disconer.nn.heads.span.target_tensors import Relation
 from disconer.nn.layers.gcn import Aggcn
 from disconer.nn.tensors import WordBatch
@@ -97,12 +98,12 @@ def test_span_and_pair_scores_are_the_equations(hidden: list[int], max_width: in
 
 
 @pytest.mark.parametrize("overlapping", [True, False])
-@pytest.mark.parametrize("several", [True, False])
-def test_loss_is_the_equation(overlapping: bool, several: bool) -> None:
+@pytest.mark.parametrize("multilabel", [True, False])
+def test_loss_is_the_equation(overlapping: bool, multilabel: bool) -> None:
     model = toy_model(
         head={
             "max_width": 6,
-            "labels": "many" if several else "one",
+            "labels": "many" if multilabel else "one",
             "alpha": 0.7,
             "beta": 0.6,
             "relations": {"overlapping": overlapping},
@@ -118,7 +119,8 @@ def test_loss_is_the_equation(overlapping: bool, several: bool) -> None:
         [head.window_targets(window, own) for window, own in zip(windows, entities, strict=True)]
     )
     found = head.loss(words, batch, targets)
-    candidates = head._candidates(scores.detach(), valid, batch.lengths, targets)
+    margin = margins(scores.detach(), valid, multilabel=multilabel)
+    candidates = head._candidates(margin, batch.lengths, targets)
     expected = _literal_loss(head, words, batch, entities, scores, candidates)
     assert len(candidates) > len(targets.spans) + 3
     torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-4)
@@ -143,7 +145,7 @@ def _literal_loss(
         for i, j in _spans(length, head.max_width):
             found = scores[row, i, j - i].double()
             labels = gold.get((i, j), set())
-            if head.several:
+            if head.multilabel:
                 for number, label in enumerate(head.labels, 1):
                     chance = 1 / (1 + (-found[number]).exp())
                     total -= head.alpha * (chance if label in labels else 1 - chance).log()

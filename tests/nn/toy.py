@@ -126,4 +126,4 @@ def letter_model(*, positions: int = 64) -> Model:
 def find(network: AnyNetwork, batch: WordBatch) -> list[list[Found]]:
     """The entities of each window of a batch."""
     with torch.inference_mode():
-        return network.head.finish(network.begin(batch))
+        return network.head.collect(network.launch(batch))

@@ -15,8 +15,7 @@ from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, save_model
 from disconer.text import segment
 from disconer.text.syntax import spec
-from disconer.text.syntax.parser import Parse, Unparsed
-from disconer.text.syntax.tree import Words
+from disconer.text.syntax.parser import Parse, Unparsed, Words
 from nn.toy import lively, toy_model
 from text.syntax.fakes import FakeParser, chain
 

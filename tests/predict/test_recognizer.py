@@ -17,7 +17,7 @@ from disconer.nn.arrays import WordArrays
 from disconer.nn.build import build_network
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.encoders.transformer.subwords import PieceTokenizer
-from disconer.nn.heads.span import head
+from disconer.nn.heads.span import reading
 from disconer.nn.torch_runtime import BATCH_PIECES
 from disconer.nn.windows import Found
 from disconer.predict.recognizer import CHARACTERS_AHEAD, Recognizer
@@ -232,7 +232,7 @@ def test_a_model_that_takes_everything_for_an_entity_comes_to_an_end() -> None:
 
 def test_pairs_are_scored_in_parts(ner: Recognizer, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ner(TEXT)
-    monkeypatch.setattr(head, "PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr(reading, "PAIRS_AT_ONCE", 7)
     assert_alike(ner(TEXT), whole)
 
 
@@ -311,7 +311,7 @@ def test_one_long_sentence_does_not_fill_up_many_short_ones(monkeypatch: pytest.
     model = toy_model(positions=128, encoder={"context": 64}, data=LINES)
     batches: list[WordArrays] = []
     ner = Recognizer(model)
-    ner._most_words = 500
+    ner._runtime.batch_cells = 500 * 8  # words, of spans of up to 8 words
     find = ner._runtime.find
 
     def watched(arrays: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:

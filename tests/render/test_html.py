@@ -4,8 +4,8 @@ from hypothesis import given, settings
 
 from disconer.core.types import Document, Entity
 from disconer.render import render, render_fragment
-from disconer.render.escape import escaped
 from disconer.render.lines import text_lines
+from disconer.render.stylesheet import escaped
 from render.parsed_html import Element, parsed
 from render.pictures import ACROSS_LINES, DOCUMENTS, HOSTILE, NESTED, PARSED, PREDICTED, THREE_FRAGMENTS
 from strategies import documents

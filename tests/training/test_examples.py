@@ -3,6 +3,8 @@ from __future__ import annotations
 from disconer import Document, Entity, Sentence
 from disconer.config import Config, DataConfig
 from disconer.nn.encoders.transformer.subwords import PieceTokenizer
+from disconer.nn.heads.span.oracle import too_wide
+from disconer.nn.heads.span.settings import SpanSettings
 from disconer.nn.windows import Windower
 from disconer.text import segment
 from disconer.training.examples import Learnable, make_examples
@@ -11,7 +13,7 @@ from nn.toy import toy_tokenizer
 
 def account(document: Document, max_width: int | None, max_pieces: int = 64) -> Learnable:
     windower = Windower(Config(data=DataConfig(train="t", dev="d")), PieceTokenizer(toy_tokenizer()), max_pieces)
-    found = Learnable(max_width)
+    found = Learnable(SpanSettings(max_width=max_width))
     make_examples([segment(document)], windower, found)
     return found
 
@@ -32,13 +34,13 @@ def test_each_entity_is_counted_under_one_reason() -> None:
         Entity("X", ((6, 8), (12, 14))),
     )
     found = account(Document("d", text, entities, sentences), 2)
-    assert (found.entities, found.learnt, found.too_wide, found.cut) == (4, 1, 1, 0)
+    assert (found.entities, found.learnt, found.lost, found.cut) == (4, 1, {too_wide(2): 1}, 0)
     assert list(found.lines()) == [
         "2 of 4 training entities cannot be expressed by tokens of one sentence "
         "(1 starts or ends inside a token, 1 crosses a sentence boundary)",
-        "1 of 4 training entities have a fragment wider than head.max_width, 2 words",
+        f"1 of 4 training entities cannot be found by this head: each {too_wide(2)}",
     ]
-    assert account(Document("d", text, entities, sentences), None).too_wide == 0
+    assert account(Document("d", text, entities, sentences), None).lost == {}
 
 
 def test_an_entity_in_one_of_several_windows_is_not_cut() -> None:

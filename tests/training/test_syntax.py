@@ -13,8 +13,7 @@ from disconer.core.errors import BadInput
 from disconer.predict.recognizer import Recognizer
 from disconer.text import segment
 from disconer.text.syntax import spec
-from disconer.text.syntax.parser import Parse, Unparsed
-from disconer.text.syntax.tree import Words
+from disconer.text.syntax.parser import Parse, Unparsed, Words
 from disconer.training import train
 from disconer.training.data import read_data
 from disconer.training.display import Display

@@ -10,12 +10,10 @@ from typing import Any
 import torch
 from accelerate import Accelerator
 
-from disconer.adapt.batches import Feed, Plan
-from disconer.adapt.budget import Budget, Clock, by_first_process
+from disconer.adapt.batches import Feed, Masker, Plan
 from disconer.adapt.cache import Sequences, TokenCache, Tokens
 from disconer.adapt.display import Display
-from disconer.adapt.loop import Loop, build_optimizer, usual_rate
-from disconer.adapt.masking import Masker
+from disconer.adapt.loop import Budget, Clock, Loop, build_optimizer, by_first_process, usual_rate
 from disconer.adapt.measure import perplexity, sequences_at_once
 from disconer.adapt.model import MaskedModel, Pretrained, load_pretrained
 from disconer.adapt.prepare import TextSource, prepare, read_tokens

@@ -6,29 +6,23 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from disconer.adapt.cache import TokenCache
 from disconer.adapt.settings import AdaptResult
 from disconer.adapt.state import Progress
 from disconer.adapt.vocabulary import Choice
 from disconer.runs.clock import duration
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Live
-    from rich.progress import TaskID
+from disconer.runs.display import LiveLines
 
 PAUSE = 0.5  # seconds between two looks
 LINES = 20  # of a run, at most: each stands for as much of its budget
 
 
-class Display:
-    """Shows a run on stderr. `quiet` shows nothing, as for the processes beside the first."""
+class Display(LiveLines):
+    """Shows an adaptation on stderr."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self.quiet = quiet
-        self._live: Live | None = None
-        self._task: TaskID | None = None
+        super().__init__(quiet=quiet)
         self._drawn = 0.0
         self._lines = 0
         self._step_size = 0
@@ -41,7 +35,7 @@ class Display:
     def words(self, choice: Choice) -> None:
         self._clear()
         saved = "" if choice.before is None else f"; pieces a word: {choice.before:.2f} → {choice.after:.2f}"
-        self._say(f"words: {len(choice.words):,} get pieces of their own{saved}")
+        self.say(f"words: {len(choice.words):,} get pieces of their own{saved}")
 
     def reading(self, n_pieces: int) -> None:
         """How far tokenising has come."""
@@ -49,20 +43,20 @@ class Display:
 
     def text(self, cache: TokenCache, seconds: float) -> None:
         self._clear()
-        self._say(
+        self.say(
             f"text: {cache.train.n_documents:,} documents, {len(cache.train):,} pieces; held out: "
             f"{cache.held_out.n_documents:,} documents, {len(cache.held_out):,} pieces; {duration(seconds)}"
         )
 
     def note(self, line: str) -> None:
-        self._say(f"note: {line}")
+        self.say(f"note: {line}")
 
     def before(self, perplexity: float | None, *, new_head: bool) -> None:
         if perplexity is None:
-            self._say("note: too little text is held out to measure perplexity on")
+            self.say("note: too little text is held out to measure perplexity on")
         else:
             chance = " (the layer that guesses is new)" if new_head else ""
-            self._say(f"perplexity of text held out, before: {perplexity:,.2f}{chance}")
+            self.say(f"perplexity of text held out, before: {perplexity:,.2f}{chance}")
 
     @contextmanager
     def running(self, progress: Progress, *, step_size: int, done: float) -> Iterator[None]:
@@ -70,37 +64,26 @@ class Display:
         self._step_size, self._start = step_size, (progress.step, done, time.monotonic())
         self._lines = int(LINES * done)
         if progress.step:
-            self._say(f"resumed after step {progress.step:,}")
-        if self.quiet or not sys.stderr.isatty():
+            self.say(f"resumed after step {progress.step:,}")
+        with self.bar(1.0, done):
             yield
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Live
-
-        columns = (BarColumn(), TextColumn("{task.description}"))
-        with Live(*columns, console=Console(stderr=True), transient=True) as self._live:
-            self._task = self._live.add_task("", total=1.0)
-            self._live.update(self._task, completed=done)
-            yield
-        self._live = None
 
     def step(self, progress: Progress, done: float) -> None:
         now = time.monotonic()
-        if self._live is not None and self._task is not None and now - self._drawn >= PAUSE:
+        if self.is_live and now - self._drawn >= PAUSE:
             self._drawn = now
-            self._live.update(self._task, completed=done, description=self._line(progress, done), refresh=True)
+            self.draw(done, self._line(progress, done))
 
     def record(self, progress: Progress, done: float) -> None:
         """A new record: worth a line if much of the budget went by since the last line."""
         if LINES * done >= self._lines + 1:
             self._lines = int(LINES * done)
-            self._say(self._line(progress, done))
+            self.say(self._line(progress, done))
 
     def result(self, result: AdaptResult) -> None:
         if result.perplexity_after is not None:
-            self._say(f"perplexity of text held out, after: {result.perplexity_after:,.2f}")
-        self._say(
+            self.say(f"perplexity of text held out, after: {result.perplexity_after:,.2f}")
+        self.say(
             f"{result.steps:,} steps, {result.pieces / 1e6:,.1f} M pieces, {result.epochs:.2f} times the text, in "
             f"{duration(result.seconds)}; the encoder is in {result.folder}"
         )
@@ -120,11 +103,3 @@ class Display:
 
     def _clear(self) -> None:
         self._passing("\033[K")
-
-    def _say(self, line: str) -> None:
-        if self.quiet:
-            return
-        if self._live is not None:
-            self._live.console.print(line, highlight=False, markup=False)
-        else:
-            print(line, file=sys.stderr, flush=True)

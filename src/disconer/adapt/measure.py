@@ -9,9 +9,8 @@ import torch
 from accelerate import Accelerator
 from torch import nn
 
-from disconer.adapt.batches import Batch, Feed
+from disconer.adapt.batches import Batch, Feed, Masker
 from disconer.adapt.cache import Sequences
-from disconer.adapt.masking import Masker
 from disconer.adapt.settings import AdaptSettings
 from disconer.core.errors import DisconerError
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from disconer.adapt.masking import UNASKED, Masked
+from disconer.adapt.batches import UNASKED, Masked
 from disconer.core.errors import DisconerError, Where
 from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights
 from disconer.nn.encoders.transformer.case import BY_CASE, SETTING, Case, reads_case
@@ -95,11 +95,11 @@ def load_pretrained(name: str) -> Pretrained:
 
 
 def _load(place: str, local_files_only: bool) -> Pretrained:
-    from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+    from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, AutoModelForMaskedLM, AutoTokenizer
 
     options = {"local_files_only": local_files_only, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(place, **options)
-    if type(config) not in AutoModelForMaskedLM._model_mapping:
+    if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
         raise _not_maskable(place, f"a model of type {config.model_type}")
     tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True, **options)
     if not tokenizer.is_fast or tokenizer.mask_token_id is None:

@@ -19,9 +19,8 @@ from disconer.config.yaml_text import format_yaml
 from disconer.core.files import replace_file
 from disconer.nn.encoders.hub import quiet
 from disconer.nn.encoders.transformer.case import Case
-from disconer.render.escape import escaped
 from disconer.render.report.plots import Axis, Series, plot
-from disconer.render.stylesheet import themes
+from disconer.render.stylesheet import escaped, themes
 from disconer.store.card import public_name
 
 CONFIG = "config.json"

@@ -15,7 +15,7 @@ from disconer.adapt.cache import has_cache
 from disconer.adapt.settings import AdaptResult
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
-from disconer.runs.state import Stateful, save_state
+from disconer.runs.state import Stateful, check_folder, save_state
 
 ABOUT = "adaptation"  # the folder within the encoder's that tells of the run
 
@@ -71,18 +71,14 @@ class AdaptFolder:
 
     def check(self, *, resume: bool) -> None:
         """Stop before any work if something stands here that must not be touched."""
-        where = Where(str(self.path))
-        if self.path.exists() and not self.path.is_dir():
-            raise DisconerError("A file stands where the encoder is to go", where=where, fix="Choose another folder.")
-        if self.path.is_dir() and any(not file.name.startswith(".") for file in self.path.iterdir()):
-            if not self.facts.is_file():
-                raise DisconerError(
-                    "This folder holds other things", where=where, fix="Choose a new or empty folder for the encoder."
-                )
-            if self._has_begun and not resume:
-                raise DisconerError(
-                    "An adaptation is here already", where=where, fix="Add --resume, or choose another folder."
-                )
+        check_folder(
+            self.path,
+            self.facts,
+            product="the encoder",
+            run="An adaptation",
+            has_begun=self._has_begun,
+            resume=resume,
+        )
 
     def write_facts(self, facts: Mapping[str, Any]) -> None:
         """Make the folder: what is written first tells whose it is."""

@@ -22,9 +22,10 @@ from disconer.nn.windows import Found
 from disconer.predict.recognizer import Recognizer
 
 SPLIT, WORDS, PARSE, PIECES, COLLATE = "split", "words", "parse", "pieces", "collate"
-ENCODE, LSTM, GCN, SPANS, PAIRS, DECODE, ASSEMBLE = "encode", "BiLSTM", "GCN", "spans", "pairs", "decode", "assemble"
+ENCODE, LSTM, GCN, DECODE, ASSEMBLE = "encode", "BiLSTM", "GCN", "decode", "assemble"
 NETWORK = "network and decode"  # where a runtime does not let us look inside
-STAGES = (SPLIT, WORDS, PARSE, PIECES, COLLATE, ENCODE, LSTM, GCN, SPANS, PAIRS, DECODE, NETWORK, ASSEMBLE)
+BEFORE_HEAD = (SPLIT, WORDS, PARSE, PIECES, COLLATE, ENCODE, LSTM, GCN)
+AFTER_HEAD = (DECODE, NETWORK, ASSEMBLE)
 
 
 class Laps:
@@ -36,6 +37,7 @@ class Laps:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self.rounds: list[dict[str, float]] = []
+        self.head_stages: tuple[str, ...] = ()
 
     def begin(self) -> None:
         self.rounds.append({})
@@ -47,9 +49,12 @@ class Laps:
         self._last = now
 
     def medians(self, repeats: int) -> dict[str, float]:
-        """Of each stage, its time in the middle of the last so many rounds; stages that never ran are left out."""
+        """Of each stage, its median time over the last so many rounds; stages that never ran are left out."""
         counted = self.rounds[-repeats:]
-        of_stages = {stage: median(one.get(stage, 0.0) for one in counted) for stage in STAGES}
+        of_stages = {
+            stage: median(one.get(stage, 0.0) for one in counted)
+            for stage in (*BEFORE_HEAD, *self.head_stages, *AFTER_HEAD)
+        }
         return {stage: seconds for stage, seconds in of_stages.items() if seconds}
 
 
@@ -76,7 +81,7 @@ class TimedRuntime:
     def __init__(self, runtime: Runtime, laps: Laps, last_stage: str) -> None:
         self.device, self.size_multiple = runtime.device, runtime.size_multiple
         self.batch_overhead = runtime.batch_overhead
-        self.batch_pieces, self.batch_spans = runtime.batch_pieces, runtime.batch_spans
+        self.batch_pieces, self.batch_cells = runtime.batch_pieces, runtime.batch_cells
         self._runtime, self._laps, self._last_stage = runtime, laps, last_stage
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
@@ -93,9 +98,10 @@ def watch_network(network: AnyNetwork, laps: Laps) -> None:
     _before(words, laps, COLLATE)
     for part, stage in ((words.encoder, ENCODE), (words.lstm, LSTM), (words.gcn, GCN)):
         _after(part, laps, stage)
-    _after(getattr(head, "fragments", None), laps, SPANS)
-    _before(getattr(head, "relations", None), laps, DECODE)
-    _after(getattr(head, "relations", None), laps, PAIRS)
+    laps.head_stages = tuple(head.stages)
+    for stage, module in head.stages.items():
+        _before(module, laps, DECODE)
+        _after(module, laps, stage)
 
 
 def _before(module: nn.Module | None, laps: Laps, stage: str) -> None:
@@ -151,7 +157,7 @@ class RecordingRuntime:
     def __init__(self, runtime: Runtime, batches: list[WordArrays]) -> None:
         self.device, self.size_multiple = runtime.device, runtime.size_multiple
         self.batch_overhead = runtime.batch_overhead
-        self.batch_pieces, self.batch_spans = runtime.batch_pieces, runtime.batch_spans
+        self.batch_pieces, self.batch_cells = runtime.batch_pieces, runtime.batch_cells
         self._batches = batches
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:

@@ -90,7 +90,7 @@ def _one_pass(config: Config) -> Config:
 
 
 def _examples(model: Model, windower: Windower, sample: Sample) -> list[Example]:
-    account = Learnable(model.config.head.max_width)
+    account = Learnable(model.config.head)
     examples = make_examples(sample.segmented, windower, account)
     known = {entity.label for example in examples for entity in example.entities} & set(model.labels)
     if not known:

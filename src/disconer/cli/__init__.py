@@ -22,6 +22,7 @@ from disconer.cli.convert import convert_cli
 from disconer.cli.demo import demo_cli
 from disconer.cli.evaluate import evaluate_cli
 from disconer.cli.export import export_cli
+from disconer.cli.formats import formats_cli
 from disconer.cli.init import init_cli
 from disconer.cli.merge import merge_cli
 from disconer.cli.models import models_cli
@@ -72,6 +73,7 @@ app = typer.Typer(
 app.command("models")(models_cli)
 app.command("demo")(demo_cli)
 app.command("convert")(convert_cli)
+app.command("formats")(formats_cli)
 app.command("init")(init_cli)
 app.command("prepare", cls=PrepareCommand)(prepare_cli)
 app.command("parse")(parse_cli)

@@ -1,18 +1,18 @@
-"""`disconer check`: what is wrong with a corpus, and what a span model can reach on it at best."""
+"""`disconer check`: what is wrong with a corpus, and what a model can reach on it at best."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from disconer.cli.console import progress, show
-from disconer.core.errors import BadInput, DisconerError
+from disconer.core.errors import BadInput
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Kind
 from disconer.formats import read
@@ -21,55 +21,70 @@ if TYPE_CHECKING:
     from disconer.evaluate.check import Check  # loaded when the verb runs, so that --help is quick
     from disconer.evaluate.measures import Counts
 
+DEFAULTS = "defaults"  # what the settings of a head are called that has nothing to compare
 
-def check_source(source: Path, *, from_format: str | None = None, widths: Iterable[int] = range(6, 17)) -> Check:
-    """Look through every document of `source`; what cannot be read is counted, not raised."""
+
+def check_source(
+    source: Path, *, from_format: str | None = None, head: str | None = None, settings: Sequence[str] = ()
+) -> Check:
+    """Look through every document of `source`; what cannot be read is counted, not raised.
+
+    head: the kind of head whose oracle is computed; None: the default.
+    settings: those to compare; none: those that the kind compares by itself.
+    """
+    from disconer.config import DEFAULT_HEAD, load_head
+    from disconer.evaluate.ceiling import Ceiling
     from disconer.evaluate.check import check
-    from disconer.nn.heads.span.oracle import Ceiling
+    from disconer.nn.heads.kind import head_kind
 
+    kind = head_kind(head or DEFAULT_HEAD)
+    compared = {name: load_head(kind.name, [name]) for name in settings or kind.variants}
+    compared = compared or {DEFAULTS: load_head(kind.name)}
+    oracles = {name: partial(kind.reach, settings=chosen) for name, chosen in compared.items()}
     ledger = Ledger(skip_bad=True)
     documents: Iterable[Document] = ()
     try:
         documents = progress(read(source, from_format, ledger), "documents")
     except BadInput as error:  # an archive or a file that is broken as a whole
         ledger.fault(error)
-    return check(documents, Ceiling(widths), ledger)
+    return check(documents, Ceiling(oracles), ledger)
 
 
 def check_cli(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File, folder, .zip or .gz to read.")],
     from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; recognised if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
-    widths: Annotated[
-        str, typer.Option("--widths", help="Width limits of the oracle, in tokens: 6-16, or 8.")
-    ] = "6-16",
+    head: Annotated[
+        str | None,
+        typer.Option("--head", help="Kind of head for the oracle, such as tagger; by default span."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A setting of the head for the oracle, such as max_width=12; repeat it to compare several.",
+        ),
+    ] = None,
 ) -> None:
-    """Look for problems, and for what a span model can reach at best.
+    """Look for problems, and for what a model can reach at best.
 
     Faults cannot be taken: offsets past the end, text that does not match, broken files. What was normalised on
-    reading, and what is odd about entities, is counted, too. The oracle is the best that targets and decoding allow
-    when fragments are at most so many tokens wide.
+    reading, and what is odd about entities, is counted, too. The oracle is the best that the targets and the decoding
+    of a head allow: what a model would find whose every decision is right.
 
     The exit code is 0 if there are no faults, and 1 if there are.
     """
-    account = check_source(source, from_format=from_format, widths=_range(widths))
+    account = check_source(source, from_format=from_format, head=head, settings=settings or ())
     if as_json:
         print(json.dumps(account.to_dict(), ensure_ascii=False, indent=1))
     else:
-        _print(source, account)
+        _print(source, account, head)
     if account.has_faults:
         raise typer.Exit(1)
 
 
-def _range(widths: str) -> range:
-    match = re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", widths)
-    low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-    if not 0 < low <= high:
-        raise DisconerError("--widths takes one or two numbers", got=repr(widths), expected="for example 6-16, or 8")
-    return range(low, high + 1)
-
-
-def _print(source: Path, account: Check) -> None:
+def _print(source: Path, account: Check, head: str | None) -> None:
     sections = [
         [["documents", f"{account.documents:,}"], ["entities", f"{account.entities:,}"], *_head_rows(account)],
         _count_rows("faults", account.ledger.faults),
@@ -81,9 +96,9 @@ def _print(source: Path, account: Check) -> None:
         print(f"{example.problem}: {example.message}" if example.problem in account.ledger.faults else example.message)
     if account.entities:
         print()
-        columns = ["at most so many tokens", "precision", "recall", "F1", *(f"{kind} F1" for kind in Kind), "too wide"]
-        show("oracle: the best that a span model can reach", columns, [_oracle_rows(account)])
-        print(f"Cliques that are no entity: {account.ceiling.extra:,}.")
+        columns = ["", "precision", "recall", "F1", *(f"{kind} F1" for kind in Kind), "lost", "made up"]
+        title = f"a head of kind {head}" if head else "a model"
+        show(f"oracle: the best that {title} can reach", columns, [_oracle_rows(account)])
 
 
 def _head_rows(account: Check) -> Iterator[list[str]]:
@@ -100,13 +115,14 @@ def _count_rows(title: str, counts: Counter[str]) -> list[list[str]]:
 
 def _oracle_rows(account: Check) -> Iterator[list[str]]:
     ceiling = account.ceiling
-    for width in ceiling.widths:
-        total, kinds = ceiling.total(width), ceiling.counts[width]
+    for name in ceiling.names:
+        total, kinds = ceiling.total(name), ceiling.counts[name]
         yield [
-            "no limit" if width is None else str(width),
+            name,
             *(f"{100 * value:.2f}" for value in (total.precision, total.recall, total.f1)),
             *(_f1(kinds.get(kind)) for kind in Kind),
-            f"{ceiling.too_wide[width]:,}",
+            f"{ceiling.lost[name].total():,}",
+            f"{ceiling.extra[name]:,}",
         ]
 
 

@@ -37,5 +37,8 @@ def convert_cli(
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite DST.")] = False,
 ) -> None:
-    """Convert annotated text from one format to another; what the new format cannot say is counted."""
+    """Convert annotated text from one format to another; what the new format cannot say is counted.
+
+    `disconer formats` lists the formats.
+    """
     report(convert(source, target, from_format=from_format, to_format=to_format, skip_bad=skip_bad, force=force))

@@ -1,4 +1,4 @@
-"""`disconer init`: a first configuration for somebody's own data."""
+"""`disconer init`: a first configuration for your own data."""
 
 from __future__ import annotations
 
@@ -13,24 +13,35 @@ from disconer.formats.target import new_file, refuse_existing
 
 
 def init(
-    source: Path, out: Path, *, preset: str | None = None, format: str | None = None, force: bool = False
+    source: Path,
+    out: Path,
+    *,
+    preset: str | None = None,
+    head: str | None = None,
+    format: str | None = None,
+    force: bool = False,
 ) -> list[str]:
     """Write a configuration for the data in `source`, and its splits if it has none; returns what was found.
 
+    head: the kind of head; None: that of the preset, or the default.
     Splits that have to be made go to a folder beside `out`.
     """
-    from disconer.config import load_config
+    from disconer.config import HEADS, load_config
     from disconer.config.template import template
-    from disconer.start.propose import findings, propose, survey
+    from disconer.evaluate.survey import survey
+    from disconer.start.propose import findings, propose
     from disconer.start.splits import TRAIN, check_target, plan_splits
 
     refuse_existing(out, force)
+    if head is not None:
+        HEADS.get(head)  # an unknown one is told before the data is read
     base = load_config(preset) if preset else None
     folder = out.parent / f"{out.stem}-data"
     splits = plan_splits(source, format, folder)
     if splits.assigned:
         check_target(folder, source, force=force)
-    found = survey(progress(splits.documents(TRAIN), "documents"))
+    tokenizer = base.data.tokenizer if base else "words"
+    found = survey(progress(splits.documents(TRAIN), "documents"), tokenizer)
     if not found.entities:
         raise DisconerError(
             "There are no entities to learn from",
@@ -38,13 +49,13 @@ def init(
             got=f"{found.documents} documents without a single one",
             fix="Check that the annotations lie beside the texts (`disconer stats` shows what is read).",
         )
-    config = propose(splits, found, base)
-    lines = list(findings(config, found, splits))
+    proposed = propose(splits, found, base, head)
+    lines = list(findings(proposed, found, splits))
     header = [f"Written by `disconer init` for {source}.", "", f"  disconer train {out} --out model", "", *lines]
     if splits.assigned:
         splits.write(folder)
     with new_file(out) as stream:
-        stream.write(template(config, "\n".join(header)).encode())
+        stream.write(template(proposed.config, "\n".join(header)).encode())
     return lines
 
 
@@ -64,6 +75,9 @@ def init_cli(
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Configuration to write.")] = Path("config.yaml"),
     preset: Annotated[str | None, typer.Option(help="Start from a preset, such as chia or cadec.")] = None,
+    head: Annotated[
+        str | None, typer.Option(help="Kind of head, such as tagger; by default that of the preset, or span.")
+    ] = None,
     from_format: Annotated[str | None, typer.Option("--from", help="Format of DATA; recognised if not given.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite what was written before.")] = False,
 ) -> None:
@@ -74,7 +88,7 @@ def init_cli(
     Without DATA, the preset itself is written.
     """
     if source is not None:
-        print("\n".join(init(source, out, preset=preset, format=from_format, force=force)))
+        print("\n".join(init(source, out, preset=preset, head=head, format=from_format, force=force)))
     elif preset is not None:
         copy_preset(preset, out, force=force)
     else:

@@ -1,9 +1,10 @@
-"""`disconer prepare`: a benchmark corpus from its official distribution."""
+"""`disconer prepare`: a benchmark corpus from its official distribution. Each recipe brings its own options."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,46 +12,90 @@ import typer
 from typer.core import TyperCommand
 
 from disconer.cli.console import report
-from disconer.corpora import NAMES, recipe_named
+from disconer.core.errors import DisconerError
+from disconer.corpora import RECIPES, Option, Recipe, recipe_named
+
+_OPTIONS = "disconer.options"  # under which a context remembers the options that the recipe was given
 
 
 class PrepareCommand(TyperCommand):
-    """A command whose help tells the recipes. They are loaded only for that: other verbs start without them."""
+    """A command that takes the options of the recipe named on its line, and lists all recipes if none is.
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        self.epilog = "\n\n".join(_in_words(name) for name in NAMES)
-        super().format_help(ctx, formatter)
+    Recipes are loaded only then: other verbs start without them.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args:
+            print("\n\n".join(map(_in_words, _recipes())))
+            ctx.exit()
+        recipe = _recipe_on(args)
+        self.epilog = "\n\n".join(map(_in_words, [recipe] if recipe else _recipes())) if _HELP & set(args) else None
+        known = {flag for parameter in self.params for flag in parameter.opts if flag.startswith("--")} | _HELP
+        rest, ctx.meta[_OPTIONS] = _take_options(recipe, args, known) if recipe else (args, {})
+        return super().parse_args(ctx, rest)
 
 
-def _in_words(name: str) -> str:
-    recipe = recipe_named(name)
+_HELP = {"-h", "--help"}
+
+
+def _recipes() -> Iterator[Recipe]:
+    return map(recipe_named, RECIPES.names())
+
+
+def _recipe_on(args: Sequence[str]) -> Recipe | None:
+    return next((recipe_named(arg) for arg in args if arg in RECIPES), None)
+
+
+def _take_options(recipe: Recipe, args: Sequence[str], known: Set[str]) -> tuple[list[str], dict[str, str]]:
+    """A command line without the options of the recipe, and the values of these.
+
+    known: the options that every recipe has.
+    """
+    own = {f"--{option.name}": option for option in recipe.options}
+    rest: list[str] = []
+    given: dict[str, str] = {}
+    left = iter(args)
+    for arg in left:
+        flag, assigned, value = arg.partition("=")
+        if flag in own:
+            given[own[flag].name] = value if assigned else next(left, "")
+        elif flag.startswith("--") and flag not in known:
+            listed = [*map(_shown, recipe.options), *sorted(known - {"-h"})]
+            raise DisconerError(f"The recipe {recipe.name!r} has no option {flag}", expected=", ".join(listed))
+        else:
+            rest.append(arg)
+    return rest, given
+
+
+def _shown(option: Option) -> str:
+    return f"--{option.name} {'|'.join(option.choices)}"
+
+
+def _in_words(recipe: Recipe) -> str:
     options = "".join(
-        f" Option --{option.name}: {' or '.join(option.values)} ({option.help})." for option in recipe.options
+        f" Option {_shown(option)}: {option.help}; default {option.default}." for option in recipe.options
     )
-    return f"{name}: {recipe.about}. SOURCE is {recipe.source}.{options}"
+    return f"{recipe.name}: {recipe.about}. SOURCE is {recipe.source}.{options}"
 
 
 def prepare_cli(
-    name: Annotated[str, typer.Argument(metavar="NAME", help=f"The corpus: {', '.join(NAMES)}.")],
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus; `disconer prepare` alone lists them.")],
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="What its publisher gives: a folder or archive.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write.")],
-    types: Annotated[str | None, typer.Option(help="Entity types, of cadec.")] = None,
-    setting: Annotated[str | None, typer.Option(help="Version of the benchmark, of genia.")] = None,
-    sentences: Annotated[str | None, typer.Option(help="Sentence splitter, of clef and clef-dis.")] = None,
-    annotations: Annotated[str | None, typer.Option(help="Stage of annotation, of ace05.")] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT, if it was prepared before.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the record of what was done as JSON.")] = False,
 ) -> None:
     """Turn the official distribution of a corpus into train.jsonl, dev.jsonl and test.jsonl, as the literature does.
 
+    A corpus may have options of its own: `disconer prepare NAME --help` shows them.
+
     Prints what each split holds, as the paper's Table 1 does; prepared.json beside the splits keeps it.
     """
     from disconer.corpora.prepare import prepare
 
-    given = {"types": types, "setting": setting, "sentences": sentences, "annotations": annotations}
-    options = {option: value for option, value in given.items() if value is not None}
-    prepared = prepare(name, source, out, options=options, skip_bad=skip_bad, force=force)
+    prepared = prepare(name, source, out, options=ctx.meta[_OPTIONS], skip_bad=skip_bad, force=force)
     print(json.dumps(prepared.to_dict(), ensure_ascii=False) if as_json else prepared.table())
     if note := prepared.note():
         print(f"note: {note}", file=sys.stderr)

@@ -3,7 +3,8 @@
 May import `core`, `text` and `formats`. No torch.
 """
 
-from disconer.config.load import config_from_dict, dump_config, load_config, preset_names, preset_text
+from disconer.config.heads import DEFAULT_HEAD, HEADS
+from disconer.config.load import config_from_dict, dump_config, load_config, load_head, preset_names, preset_text
 from disconer.config.problems import ConfigError
 from disconer.config.schema import (
     CharacterConfig,
@@ -11,32 +12,29 @@ from disconer.config.schema import (
     DataConfig,
     EncoderConfig,
     GcnConfig,
-    HeadConfig,
     LstmConfig,
-    RelationConfig,
-    ScorerConfig,
-    SpanHeadConfig,
     SyntaxConfig,
     TrainingConfig,
 )
+from disconer.config.section import HeadSettings
 
 __all__ = [
+    "DEFAULT_HEAD",
+    "HEADS",
     "CharacterConfig",
     "Config",
     "ConfigError",
     "DataConfig",
     "EncoderConfig",
     "GcnConfig",
-    "HeadConfig",
+    "HeadSettings",
     "LstmConfig",
-    "RelationConfig",
-    "ScorerConfig",
-    "SpanHeadConfig",
     "SyntaxConfig",
     "TrainingConfig",
     "config_from_dict",
     "dump_config",
     "load_config",
+    "load_head",
     "preset_names",
     "preset_text",
 ]

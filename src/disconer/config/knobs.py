@@ -5,14 +5,16 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
 
+from disconer.config.heads import DEFAULT_HEAD, HEADS, in_words, kind_in
 from disconer.config.problems import Key, Problem, dotted
 from disconer.config.schema import Config
+from disconer.config.section import Section
 
 Json = Mapping[str, Any]
 
@@ -59,10 +61,25 @@ class Knob:
 
 
 @cache
-def knob_tree() -> Knob:
-    """The knob of the whole configuration."""
-    schema = Config.model_json_schema()
-    return _knob("", schema, schema["$defs"], required=True)
+def knob_tree(head: str = DEFAULT_HEAD) -> Knob:
+    """The knob of the whole configuration, with a head of this kind."""
+    root = _tree("", Config)
+    parts = (_head_knob(part, head) if part.name == "head" else part for part in root.parts)
+    return replace(root, parts=tuple(parts))
+
+
+def _tree(name: str, section: type[Section]) -> Knob:
+    schema = section.model_json_schema()
+    return _knob(name, schema, schema.get("$defs", {}), required=True)
+
+
+def _head_knob(section: Knob, kind: str) -> Knob:
+    """The section `head` of a kind: its own knobs, and `kind` itself, which takes any of the kinds."""
+    own = _tree(section.name, HEADS.get(kind).settings)
+    kinds = in_words(HEADS.names())
+    choice = replace(own.at(("kind",)), description=f"How entities are found: {kinds}.", expected=kinds)
+    parts = (choice if part.name == "kind" else part for part in own.parts)
+    return replace(section, expected=own.expected, parts=tuple(parts))
 
 
 def _knob(name: str, schema: Json, definitions: Json, *, required: bool) -> Knob:
@@ -88,12 +105,20 @@ def _section(schema: Json, definitions: Json) -> Json:
         return schema
     if "$ref" in schema:
         found: Json = definitions[schema["$ref"].rpartition("/")[2]]
-        return found
-    return next((found for member in schema.get("anyOf", ()) if (found := _section(member, definitions))), {})
+        return found if "properties" in found else {}
+    members = (*schema.get("anyOf", ()), *schema.get("oneOf", ()))
+    return next((found for member in members if (found := _section(member, definitions))), {})
 
 
-_NOUNS = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
-_PLURALS = {"integer": "whole numbers"}
+_NOUNS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+    "object": "a section",
+}
+_PLURALS = {"string": "texts", "integer": "whole numbers", "number": "numbers"}
 _BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "up to {}", "exclusiveMaximum": "below {}"}
 
 
@@ -103,20 +128,22 @@ def _expected(schema: Json, definitions: Json) -> str:
     >>> _expected({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]}, {})
     'a whole number from 1, or null'
     """
-    if "anyOf" in schema:
-        return ", or ".join(_expected(member, definitions) for member in schema["anyOf"])
+    for union in ("anyOf", "oneOf"):
+        if union in schema:
+            return ", or ".join(_expected(member, definitions) for member in schema[union])
     if "const" in schema:
         return str(schema["const"])
     if "enum" in schema:
-        return " or ".join(schema["enum"])
+        return " or ".join(map(str, schema["enum"]))
     if section := _section(schema, definitions):
         return f"a section with keys such as {next(iter(section['properties']))}"
-    kind = schema["type"]
-    if kind == "null":
-        return "null"
+    if "$ref" in schema:
+        return _expected(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    kind = schema.get("type")
     if kind == "array":
-        return f"a list of {_PLURALS[schema['items']['type']]}{_bounds(schema['items'])}"
-    return _NOUNS[kind] + _bounds(schema)
+        items = schema.get("items", {})
+        return f"a list of {_PLURALS.get(items.get('type'), 'values')}{_bounds(items)}"
+    return _NOUNS.get(str(kind), "a value") + _bounds(schema)
 
 
 def _bounds(schema: Json) -> str:
@@ -138,7 +165,7 @@ def explain(error: ValidationError, values: Any, root: Knob) -> list[Problem]:
         if kind == "missing":
             problems[key] = f"missing. {root.at(key).description}"
         elif kind == "extra_forbidden":
-            problems[key] = f"unknown key; {_meant(key, root)}"
+            problems[key] = f"unknown key; {_meant(key, root, kind_in(values))}"
         elif kind == "value_error":
             problems[key] = str(item["ctx"]["error"])
         else:
@@ -168,12 +195,16 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def _meant(key: Key, root: Knob) -> str:
-    """A guess at the key that somebody wanted to write, or the keys that there are."""
+def _meant(key: Key, root: Knob, kind: str) -> str:
+    """A guess at the key that was meant, or the keys that there are. kind: of the head."""
     *above, name = map(str, key)
     siblings = [part.name for part in root.at(tuple(above)).parts]
     if close := difflib.get_close_matches(name, siblings, 1):
         return f"did you mean {close[0]!r}?"
+    if above == ["head"]:
+        for other in HEADS.built_in:
+            if knob_tree(other).at(("head",)).part(name):
+                return f"head.kind: {other} has it, but kind is {kind}"
     everywhere = {str(other[-1]): dotted(other) for other in reversed(list(root.keys()))}
     if close := difflib.get_close_matches(name, everywhere, 1, cutoff=0.7):
         return f"did you mean {everywhere[close[0]]!r}?"

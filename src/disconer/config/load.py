@@ -10,12 +10,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from disconer.config.heads import HEADS, kind_in
 from disconer.config.knobs import explain, knob_tree
 from disconer.config.problems import ConfigError, Key, Problem
 from disconer.config.schema import Config
+from disconer.config.section import HeadSettings
 from disconer.config.yaml_text import format_yaml, parse_yaml
 from disconer.core.errors import DisconerError, Where
 from disconer.formats.source import decode
+
+_KIND = "head.kind"
 
 
 def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> tuple[dict[Key, str], list[Problem]]:
@@ -39,6 +43,13 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> tuple[d
         else:
             places[key] = place
     return places, problems
+
+
+def _switch_head(values: dict[str, Any], overrides: Sequence[str]) -> None:
+    """Forget the section `head` if an override chooses another kind: its keys mean nothing to that one."""
+    chosen = [value.strip() for name, _, value in (one.partition("=") for one in overrides) if name.strip() == _KIND]
+    if chosen and chosen[-1] in HEADS and chosen[-1] != kind_in(values):
+        values["head"] = {}
 
 
 def _put(values: dict[str, Any], key: tuple[str, ...], value: Any) -> Key | None:
@@ -68,8 +79,16 @@ def load_config(path_or_preset: str | Path, overrides: Sequence[str] = ()) -> Co
     if parsed.problems and not values:  # no YAML at all
         raise ConfigError(parsed.problems, origin)
     places = {key: f"line {line}" for key, line in parsed.lines.items()}
+    _switch_head(values, overrides)
     overridden, problems = apply_overrides(values, overrides)
     return _checked(values, places | overridden, parsed.problems + problems, origin)
+
+
+def load_head(kind: str, overrides: Sequence[str] = ()) -> HeadSettings:
+    """The settings of a kind of heads, with `overrides` ("key=value") over its defaults."""
+    values: dict[str, Any] = {"data": {"train": "-", "dev": "-"}, "head": {"kind": kind}}
+    places, problems = apply_overrides(values, [f"head.{override}" for override in overrides])
+    return _checked(values, places, problems, None).head
 
 
 def config_from_dict(values: Mapping[str, Any], origin: str | None = None) -> Config:
@@ -117,7 +136,8 @@ def _checked(values: dict[str, Any], places: Mapping[Key, str], problems: list[P
         config = Config.model_validate(values)
     except ValidationError as error:
         found += [
-            problem._replace(place=_place(problem.key, places)) for problem in explain(error, values, knob_tree())
+            problem._replace(place=_place(problem.key, places))
+            for problem in explain(error, values, knob_tree(kind_in(values)))
         ]
     if config is None or found:
         raise ConfigError(found, origin)

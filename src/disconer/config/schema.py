@@ -1,27 +1,18 @@
 """What can be configured: every knob with its type, its default and what it does.
 
-The descriptions are the documentation: `disconer init` and the presets carry them as comments.
+The descriptions are the documentation: `disconer init` and the presets carry them as comments. What heads can be told
+is in their own folders, `disconer.nn.heads.*.settings`.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
+from pydantic import Field, JsonValue, PlainValidator, SerializeAsAny, field_validator, model_validator
 
+from disconer.config.heads import default_head, head_settings
+from disconer.config.section import Count, HeadSettings, Rate, Section, Share, Weight
 from disconer.text.syntax.spec import BIOMEDICAL, NONE, parser_spec
-
-Count = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(ge=0, lt=1)]
-Rate = Annotated[float, Field(gt=0)]
-Weight = Annotated[float, Field(ge=0)]
-Sizes = Annotated[tuple[Count, ...], Field(strict=False)]  # not strict: YAML has lists, no tuples
-
-
-class Section(BaseModel):
-    """A part of the configuration: immutable, no keys but its own, no types but those declared."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class DataConfig(Section):
@@ -168,48 +159,6 @@ class SyntaxConfig(Section):
         return self.gcn is not None
 
 
-class ScorerConfig(Section):
-    """The network that tells whether a span is a fragment, and of what."""
-
-    hidden: Sizes = Field(default=(150,), description="Units of each hidden layer, first to last; []: none.")
-    dropout: Share = Field(default=0.4, description="Share of hidden units dropped in training.")
-
-
-class RelationConfig(Section):
-    """The network that tells how two fragments relate."""
-
-    enabled: bool = Field(default=True, description="Score pairs of fragments; without it nothing is discontinuous.")
-    overlapping: bool = Field(
-        default=True, description="Learn also which fragments share text, as a further training signal."
-    )
-    hidden: Sizes = Field(default=(150,), description="Units of each hidden layer, first to last; []: none.")
-    dropout: Share = Field(default=0.4, description="Share of hidden units dropped in training.")
-
-
-class SpanHeadConfig(Section):
-    """The span model: spans, fragments, relations between them, entities."""
-
-    kind: Literal["span"] = Field(default="span", description="How entities are found: span.")
-    max_width: Count | None = Field(
-        default=8, description="Words of the widest fragment looked for; wider ones are missed. null: no limit."
-    )
-    width_size: Count = Field(default=20, description="Numbers by which a span's vector tells its width.")
-    fragments: ScorerConfig = Field(
-        default=ScorerConfig(), description="The network that tells whether a span is a fragment, and of what."
-    )
-    labels: Literal["one", "many"] = Field(
-        default="one", description="Labels a span can have: one (as in the paper) or many (each by its own threshold)."
-    )
-    relations: RelationConfig = Field(
-        default=RelationConfig(), description="The network that tells how two fragments relate."
-    )
-    alpha: Rate = Field(default=1.0, description="Weight of the fragments in the loss.")
-    beta: Weight = Field(default=1.0, description="Weight of the relations in the loss.")
-
-
-HeadConfig = SpanHeadConfig  # becomes a union discriminated by `kind` when a second head comes
-
-
 class TrainingConfig(Section):
     """How the model learns."""
 
@@ -258,13 +207,17 @@ class TrainingConfig(Section):
         return self
 
 
+# The settings of any kind of head. Which kinds there are is known when one is asked for, not here.
+AnyHead = Annotated[SerializeAsAny[HeadSettings], PlainValidator(head_settings, json_schema_input_type=HeadSettings)]
+
+
 class Config(Section):
     """Everything that a training run is told. Relative data paths start at the current directory."""
 
     data: DataConfig = Field(description="The documents to learn from, and how text without sentences is cut.")
     encoder: EncoderConfig = Field(default=EncoderConfig(), description="From words to word vectors.")
     syntax: SyntaxConfig = Field(default=SyntaxConfig(), description="Dependency syntax, and what is made of it.")
-    head: HeadConfig = Field(default=SpanHeadConfig(), description="From word vectors to entities.")
+    head: AnyHead = Field(default_factory=default_head, description="From word vectors to entities.")
     training: TrainingConfig = Field(default=TrainingConfig(), description="How the model learns.")
 
     def to_dict(self) -> dict[str, Any]:

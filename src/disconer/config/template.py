@@ -35,7 +35,7 @@ def header_of(text: str) -> str:
 def commented_yaml(config: Config) -> str:
     """YAML that `load_config` takes back, with a comment on each knob; sections switched off stand in comments."""
     values = config.to_dict()
-    sections = ("\n".join(_section(knob, values[knob.name])) for knob in knob_tree().parts)
+    sections = ("\n".join(_section(knob, values[knob.name])) for knob in knob_tree(config.head.kind).parts)
     return "\n\n".join(sections) + "\n"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 
@@ -23,21 +22,20 @@ BUNDLED_MODELS = BUNDLED / "models"  # each in a folder of its name
 BUNDLED_ENCODERS = BUNDLED / "encoders"  # likewise
 
 # The files of a model folder by which others know it.
-CONFIG, WEIGHTS, ONNX_GRAPH = "config.json", "model.safetensors", "spans.onnx"
+CONFIG, WEIGHTS, ONNX_GRAPH = "config.json", "model.safetensors", "network.onnx"
 RUN_FOLDERS = ("best", "last")  # where a training run keeps its models
 
 
 def user_folder() -> Path:
     """Where a user's own disconer files belong, as the system has it."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "disconer"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "disconer"
+    from platformdirs import user_data_path
+
+    return user_data_path("disconer", appauthor=False)
 
 
 def cache_folder() -> Path:
-    """Where things are kept that can be made anew: $DISCONER_CACHE, or disconer's part of the user's cache."""
-    if named := os.environ.get(CACHE_VARIABLE):
-        return Path(named)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "disconer" / "cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "disconer"
+    """Where things are kept that can be made again: $DISCONER_CACHE, or disconer's part of the user's cache."""
+    from platformdirs import user_cache_path
+
+    named = os.environ.get(CACHE_VARIABLE)
+    return Path(named) if named else user_cache_path("disconer", appauthor=False)

@@ -33,6 +33,11 @@ class Registry(Generic[T]):
     def _added(self) -> dict[str, EntryPoint]:
         return {point.name: point for point in entry_points(group=self.group) if point.name not in self._built_in}
 
+    @property
+    def built_in(self) -> tuple[str, ...]:
+        """The names of disconer's own."""
+        return tuple(self._built_in)
+
     def names(self) -> tuple[str, ...]:
         """All names, disconer's own first."""
         return (*self._built_in, *sorted(self._added))
@@ -51,7 +56,7 @@ class Registry(Generic[T]):
             module, _, attribute = self._built_in[name].partition(":")
             return cast(T, getattr(import_module(module), attribute))
         if name in self._added:
-            return _load_added(self._added[name], self.what)
+            return cast(T, _load_added(self._added[name], self.what))
         close = difflib.get_close_matches(name, self.names(), 1)
         raise DisconerError(
             f"There is no {self.what} {name!r}",

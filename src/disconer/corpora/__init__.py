@@ -1,37 +1,34 @@
 """Benchmark corpora: from the official distribution to a `Corpus` with the literature's splits.
 
-One module a corpus. May import `core`, `text` and `formats`. No torch.
+One module a corpus, which declares its own options; other packages add recipes under the entry-point group
+`disconer.corpora`. May import `core`, `text` and `formats`. No torch.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from disconer.core.errors import DisconerError
+from disconer.core.plugins import Registry
 from disconer.corpora.recipe import Option, Recipe
 
-_MODULES: dict[str, str] = {
-    "cadec": "cadec",
-    "clef": "clef",
-    "clef-dis": "clef",
-    "ace05": "ace05",
-    "genia": "genia",
-    "craft": "craft",
-    "chia": "chia",
-    "phee": "phee",
-    "psytar": "psytar",
-}
-
-NAMES = tuple(_MODULES)
+RECIPES: Registry[Recipe] = Registry(
+    "disconer.corpora",
+    {
+        "cadec": "disconer.corpora.cadec:RECIPE",
+        "clef": "disconer.corpora.clef:CLEF",
+        "clef-dis": "disconer.corpora.clef:CLEF_DIS",
+        "ace05": "disconer.corpora.ace05:RECIPE",
+        "genia": "disconer.corpora.genia:RECIPE",
+        "craft": "disconer.corpora.craft:RECIPE",
+        "chia": "disconer.corpora.chia:RECIPE",
+        "phee": "disconer.corpora.phee:RECIPE",
+        "psytar": "disconer.corpora.psytar:RECIPE",
+    },
+    what="recipe for a corpus",
+)
 
 
 def recipe_named(name: str) -> Recipe:
     """The recipe of the corpus that people call `name`."""
-    if name not in _MODULES:
-        raise DisconerError(f"There is no recipe for a corpus {name!r}", expected=f"one of {', '.join(NAMES)}")
-    module = import_module(f"disconer.corpora.{_MODULES[name]}")
-    recipes: dict[str, Recipe] = getattr(module, "RECIPES", None) or {module.RECIPE.name: module.RECIPE}
-    return recipes[name]
+    return RECIPES.get(name)
 
 
-__all__ = ["NAMES", "Option", "Recipe", "recipe_named"]
+__all__ = ["RECIPES", "Option", "Recipe", "recipe_named"]

@@ -22,8 +22,7 @@ from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document, Entity, Sentence
 from disconer.corpora.distribution import files_of, missing_document, not_the_source, unix_text
-from disconer.corpora.recipe import SPLITS, Option, Recipe, split_ids
-from disconer.corpora.tidy import unique
+from disconer.corpora.recipe import SPLITS, Option, Recipe, split_ids, unique
 from disconer.formats.entities import build_entity
 from disconer.formats.source import Member
 from disconer.formats.xml import parse_xml

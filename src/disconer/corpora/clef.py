@@ -17,8 +17,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document, Entity, Fragment, Kind, Sentence, Token
 from disconer.corpora.clef_files import Files, Mention, Note, dai, find_files, mentions
 from disconer.corpora.distribution import missing_document, not_the_source, unix_text
-from disconer.corpora.recipe import Option, Recipe, split_ids
-from disconer.corpora.tidy import to_whole_words, unique
+from disconer.corpora.recipe import Option, Recipe, split_ids, to_whole_words, unique
 from disconer.formats.entities import build_entity, surface_fits
 from disconer.formats.source import Member
 from disconer.text import SPLITTERS, Splitter, segment
@@ -148,24 +147,23 @@ def _alone(document: Document, number: int, sentence: Sentence, entities: list[E
     )
 
 
-RECIPES = {
-    "clef": Recipe(
-        name="clef",
-        about="disorders in clinical notes (PhysioNet credentialed; Suominen et al. 2013, split of Dai et al. 2020)",
-        source=_SOURCE,
-        build=_build,
-        options=(_SENTENCES,),
-        paper=(179, 20, 99),
-        remark="The list of development notes that Dai et al. published has 19 ids, which gives 180/19/99.",
-    ),
-    "clef-dis": Recipe(
-        name="clef-dis",
-        about="the sentences of ShARe/CLEF 2013 and SemEval-2014 with discontinuous disorders (Muis and Lu 2016)",
-        source=_SOURCE_DIS,
-        build=_build_dis,
-        options=(_SENTENCES,),
-        counts_sentences=True,
-        paper=(534, 303, 430),
-        remark="The count depends on the sentence splitter; the one of Muis and Lu is not known.",
-    ),
-}
+CLEF = Recipe(
+    name="clef",
+    about="disorders in clinical notes (PhysioNet credentialed; Suominen et al. 2013, split of Dai et al. 2020)",
+    source=_SOURCE,
+    build=_build,
+    options=(_SENTENCES,),
+    paper=(179, 20, 99),
+    remark="The list of development notes that Dai et al. published has 19 ids, which gives 180/19/99.",
+)
+
+CLEF_DIS = Recipe(
+    name="clef-dis",
+    about="the sentences of ShARe/CLEF 2013 and SemEval-2014 with discontinuous disorders (Muis and Lu 2016)",
+    source=_SOURCE_DIS,
+    build=_build_dis,
+    options=(_SENTENCES,),
+    counts_sentences=True,
+    paper=(534, 303, 430),
+    remark="The count depends on the sentence splitter; the one of Muis and Lu is not known.",
+)

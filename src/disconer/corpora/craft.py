@@ -29,8 +29,7 @@ from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document, Entity, Sentence, Token
 from disconer.corpora.distribution import files_of, missing_document, not_the_source
-from disconer.corpora.recipe import SPLITS, Recipe
-from disconer.corpora.tidy import unique
+from disconer.corpora.recipe import SPLITS, Recipe, unique
 from disconer.formats import read
 from disconer.formats.entities import build_entity, surface_fits
 from disconer.formats.source import Member

@@ -19,8 +19,7 @@ from disconer.core.types import Corpus, Document, Entity, Fragment, Sentence
 from disconer.corpora import genia_lex
 from disconer.corpora.distribution import files_of, missing_document, not_the_source
 from disconer.corpora.genia_lex import Piece, is_coordination
-from disconer.corpora.recipe import SPLITS, Option, Recipe, split_ids
-from disconer.corpora.tidy import unique
+from disconer.corpora.recipe import SPLITS, Option, Recipe, split_ids, unique
 from disconer.formats.entities import build_entity
 from disconer.formats.source import Member
 from disconer.formats.xml import iter_xml

@@ -21,8 +21,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document, Entity, Fragment, Sentence
 from disconer.corpora.distribution import files_of, not_the_source
 from disconer.corpora.locate import locate
-from disconer.corpora.recipe import SPLITS, Recipe, hashed_split
-from disconer.corpora.tidy import unique
+from disconer.corpora.recipe import SPLITS, Recipe, hashed_split, unique
 from disconer.corpora.xlsx import Row, Workbook
 from disconer.text import TOKENIZERS
 

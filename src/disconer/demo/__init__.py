@@ -7,28 +7,20 @@ May import `config` and all below it.
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
-from typing import Any
 
-from disconer.config import Config, config_from_dict
+from disconer.config import Config, load_config
 
 EPOCHS = 6
 SENTENCE = "Severe cardiac, hepatic or renal insufficiency within the last 6 months."
 
-# Small data, small steps: batches of few sentences, at the default rates (the encoder at 2e-4 cost 8 points of F1).
-# Not adversarial, which would take half as long again, and no more passes over the data than the user asks for.
-_SETTINGS: dict[str, Any] = {
-    "encoder": {"dropout": 0.2},
-    "head": {"max_width": 12, "fragments": {"dropout": 0.2}, "relations": {"dropout": 0.2}},
-    "training": {"batch_tokens": 128, "adversarial": 0.0, "steps_at_least": 0},
-}
-
 
 def demo_config(epochs: int = EPOCHS) -> Config:
     """How the demo model is trained."""
-    data = {"train": _path("train"), "dev": _path("dev"), "format": "jsonl"}
-    training = {**_SETTINGS["training"], "epochs": epochs}
-    return config_from_dict({**_SETTINGS, "data": data, "training": training})
+    data = [f"data.{split}={json.dumps(_path(split))}" for split in ("train", "dev")]
+    settings = str(files("disconer.demo").joinpath("config.yaml"))
+    return load_config(settings, [*data, "data.format=jsonl", f"training.epochs={epochs}"])
 
 
 def _path(split: str) -> str:

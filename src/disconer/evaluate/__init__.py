@@ -11,13 +11,11 @@ May import `core`, `text` and `formats`. No torch.
 (0.5, 0.0)
 """
 
-from disconer.evaluate.bootstrap import Interval, f1_interval
 from disconer.evaluate.calibration import Calibration
-from disconer.evaluate.evaluation import ErrorCount, Evaluation, evaluate
-from disconer.evaluate.measures import Counts
+from disconer.evaluate.evaluation import ErrorCount, Evaluation, Spread, evaluate, over_seeds, spread
+from disconer.evaluate.measures import Counts, Interval, f1_interval
 from disconer.evaluate.mistakes import ErrorClass, Mistake, mistakes
 from disconer.evaluate.pairing import paired
-from disconer.evaluate.seeds import Spread, over_seeds, spread
 
 __all__ = [
     "Calibration",

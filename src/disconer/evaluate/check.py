@@ -1,38 +1,20 @@
-"""What is wrong with a corpus, what is odd, and what a span model can make of it at best."""
+"""What is wrong with a corpus, what is odd, and what a model can make of it at best."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity, Kind
-from disconer.evaluate.measures import Counts
+from disconer.core.types import Document, Entity
+from disconer.evaluate.ceiling import EDGE, Ceiling, has_edge_whitespace
 from disconer.text import segment
 
-EDGE = "has whitespace at an edge"
 TWICE = "is annotated twice"
 EXAMPLES_EACH = 3  # of every oddity, so that a frequent one leaves room for the others
-
-
-Width = int | None  # None: no limit
-
-
-class Ceiling(Protocol):
-    """What a faultless model reaches at best, by width limit and kind: see `nn.heads.span.oracle`."""
-
-    widths: tuple[Width, ...]
-    counts: dict[Width, dict[Kind, Counts]]
-    too_wide: Counter[Width]
-    lost: Counter[str]
-    extra: int
-
-    def total(self, width: Width) -> Counts: ...
-
-    def add(self, document: Document) -> list[tuple[Entity, str]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +35,7 @@ class Check:
 
     ledger: faults (what cannot be taken) and repairs (what was normalised on reading).
     oddities: entities that can be taken but hardly mean what they say, by what is odd.
-    ceiling: what a span model reaches at best.
+    ceiling: what a model reaches at best, by its settings.
     """
 
     ledger: Ledger
@@ -109,21 +91,14 @@ class Check:
             "repairs": dict(self.ledger.repairs),
             "oddities": dict(self.oddities),
             "examples": [example.to_dict() for example in self.examples],
-            "oracle": {
-                "widths": {_name(width): self._at(width) for width in self.ceiling.widths},
-                "too_wide": {_name(width): self.ceiling.too_wide[width] for width in self.ceiling.widths},
-                "lost": dict(self.ceiling.lost),
-                "extra": self.ceiling.extra,
-            },
+            "oracle": {name: self._oracle(name) for name in self.ceiling.names},
         }
 
-    def _at(self, width: Width) -> dict[str, Any]:
-        by_kind = {kind.value: counts.to_dict() for kind, counts in self.ceiling.counts[width].items()}
-        return {"all": self.ceiling.total(width).to_dict(), **by_kind}
-
-
-def _name(width: Width) -> str:
-    return "none" if width is None else str(width)
+    def _oracle(self, name: str) -> dict[str, Any]:
+        ceiling = self.ceiling
+        by_kind = {kind.value: counts.to_dict() for kind, counts in ceiling.counts[name].items()}
+        total = ceiling.total(name).to_dict()
+        return {"all": total, **by_kind, "lost": dict(ceiling.lost[name]), "extra": ceiling.extra[name]}
 
 
 def _fault_example(error: BadInput) -> Example:
@@ -140,8 +115,3 @@ def check(documents: Iterable[Document], ceiling: Ceiling, ledger: Ledger | None
     for document in documents:
         account.add(document)
     return account
-
-
-def has_edge_whitespace(entity: Entity, document: Document) -> bool:
-    text = document.text
-    return any(text[start].isspace() or text[end - 1].isspace() for start, end in entity.fragments)

@@ -1,17 +1,19 @@
 """What every measure comes down to, four counts, and the measures of one document.
 
 Every measure is strict: an entity is right if its label and all its fragments are. A repeated annotation is
-one entity. Counts of many documents are added up (micro averages).
+one entity. Counts of many documents are added up (micro averages). A bootstrap over documents tells how far
+F1 may move.
 """
 
 from __future__ import annotations
 
+import random
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from disconer.core.types import Document, Entity, Fragment, Kind
 from disconer.text import segment
@@ -178,3 +180,56 @@ class _Sentences:
             while number < len(self._starts) and self._starts[number] < end:
                 yield number
                 number += 1
+
+
+LEVEL = 0.95
+RESAMPLES = 1_000
+SEED = 0
+MAX_UNITS = 1_000  # more documents than this are resampled in random groups: half a second whatever their number
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+
+
+def f1_interval(
+    documents: Sequence[Counts], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = SEED
+) -> Interval | None:
+    """The interval in which F1 lies in `level` of the resamples of documents, drawn with replacement.
+
+    documents: the counts of each document, where `found` equals `right` (not those of a kind that is relative
+        to its neighbours).
+
+    A resample in which there is nothing to find and nothing predicted has no F1 and is left out. None if all
+    are, or if there are fewer than two documents.
+    """
+    if len(documents) < 2:
+        return None
+    chance = random.Random(seed)
+    units = _in_groups([(2 * counts.right, counts.gold + counts.predicted) for counts in documents], chance)
+    agreed = [unit[0] for unit in units]
+    possible = [unit[1] for unit in units]
+    figures = []
+    for _ in range(resamples):
+        drawn = chance.choices(range(len(units)), k=len(units))
+        total = sum(map(possible.__getitem__, drawn))
+        if total:
+            figures.append(sum(map(agreed.__getitem__, drawn)) / total)
+    if not figures:
+        return None
+    figures.sort()
+    outside = int(len(figures) * (1 - level) / 2)
+    return Interval(figures[outside], figures[-1 - outside])
+
+
+def _in_groups(rows: list[tuple[int, int]], chance: random.Random) -> list[tuple[int, int]]:
+    """At most MAX_UNITS rows, each the sum of documents put together at random.
+
+    Sums of random groups vary just as their documents do, so the interval keeps its width.
+    """
+    if len(rows) <= MAX_UNITS:
+        return rows
+    chance.shuffle(rows)
+    groups = [rows[number::MAX_UNITS] for number in range(MAX_UNITS)]
+    return [(sum(row[0] for row in group), sum(row[1] for row in group)) for group in groups]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from disconer.evaluate.bootstrap import LEVEL, Interval
 from disconer.evaluate.calibration import Calibration
 from disconer.evaluate.evaluation import Evaluation
-from disconer.evaluate.measures import Counts
+from disconer.evaluate.measures import LEVEL, Counts, Interval
 
 NONE = "–"
 

@@ -4,39 +4,34 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor, nn
+from safetensors.numpy import save
 
 from disconer.core.errors import DisconerError
-from disconer.core.files import replace_file
-from disconer.export.graphs import (
-    OPSET,
-    PAIR_INPUTS,
-    PAIR_OUTPUTS,
-    SPAN_INPUTS,
-    SPAN_OUTPUTS,
-    Axes,
-    PairGraph,
-    SpanGraph,
-    example_pairs,
-    example_spans,
-)
+from disconer.core.files import ONNX_GRAPH, replace_file
+from disconer.export.graphs import OPSET, NetworkGraph, network_graph
 from disconer.export.quantize import quantize, shrink
 from disconer.nn.encoders.encoder import WordEncoder
+from disconer.nn.encoders.encoding import KINDS
 from disconer.nn.encoders.hub import first_line
-from disconer.nn.heads.span.head import SpanHead
+from disconer.nn.heads.exported import Graph
+from disconer.nn.heads.kind import kind_of
 from disconer.store.checkpoint import Model, describe
 from disconer.store.description import write_description
-from disconer.store.exported import PAIRS, RUNTIME, SPANS, RuntimeDescription
+from disconer.store.exported import HEAD_ARRAYS, ONNX, RUNTIME, RuntimeDescription
 
-ENCODERS = ("transformer", "vectors")  # kinds of encoders whose readers work without torch
+
+def exportable_encoders() -> list[str]:
+    """Kinds of encoders whose models can be exported."""
+    return [name for name in KINDS.names() if KINDS.get(name).load_exported_reader]
 
 
 def export_model(model: Model, folder: Path, *, int8: bool = False) -> None:
@@ -44,27 +39,29 @@ def export_model(model: Model, folder: Path, *, int8: bool = False) -> None:
 
     int8: weights of 8 bits: smaller, faster, slightly less exact.
     """
-    network, head = model.network.eval(), model.network.head
-    if not isinstance(head, SpanHead) or model.config.encoder.kind not in ENCODERS:
+    network, kind = model.network.eval(), kind_of(model.config.head)
+    if not KINDS.get(model.config.encoder.kind).load_exported_reader:
         raise DisconerError(
-            "A model of this kind cannot be exported",
-            got=f"an encoder of kind {model.config.encoder.kind}, a head of kind {model.config.head.kind}",
-            expected=f"an encoder of kind {' or '.join(ENCODERS)}, and a head of kind span",
+            "A model with this encoder cannot be exported to ONNX",
+            got=f"an encoder of kind {model.config.encoder.kind}",
+            expected=f"an encoder of kind {' or '.join(exportable_encoders())}",
         )
+    graphs = kind.graphs(network.head)
     folder.mkdir(parents=True, exist_ok=True)
     model.reader.save(folder)
     _write_description(model, folder, int8=int8)
-    with _plain_attention(network.words.encoder):
-        spans = _trace(SpanGraph(network, head), example_spans(_piece_shape(model)), SPAN_INPUTS, SPAN_OUTPUTS)
-    if head.relations is not None:
-        word_size = head.fragments.parts[0]
-        pairs = _trace(PairGraph(head), example_pairs(word_size), PAIR_INPUTS, PAIR_OUTPUTS)
+    if graphs.arrays:
+        replace_file(folder / HEAD_ARRAYS, save({name: np.ascontiguousarray(a) for name, a in graphs.arrays.items()}))
+    for name, graph in graphs.further.items():
+        traced = _trace(graph)
         if int8:
-            shrink(pairs)
-        replace_file(folder / PAIRS, _tidied(pairs).SerializeToString())
+            shrink(traced)
+        replace_file(folder / f"{name}{ONNX}", _tidied(traced).SerializeToString())
+    with _plain_attention(network.words.encoder):
+        traced = _trace(network_graph(network.words, graphs.scores, _piece_shape(model)))
     if int8:
-        spans = quantize(spans)
-    replace_file(folder / SPANS, _tidied(spans).SerializeToString())  # last: with it, the folder is a model
+        traced = quantize(traced)
+    replace_file(folder / ONNX_GRAPH, _tidied(traced).SerializeToString())  # last: with it, the folder is a model
 
 
 def _write_description(model: Model, folder: Path, *, int8: bool) -> None:
@@ -92,17 +89,18 @@ def _plain_attention(encoder: WordEncoder) -> Iterator[None]:
         transformer.set_attn_implementation(chosen)
 
 
-def _trace(module: nn.Module, example: tuple[Tensor, ...], inputs: Mapping[str, Axes], outputs: Sequence[str]) -> Any:
-    """The graph of a module as an ONNX model."""
+def _trace(graph: Graph) -> Any:
+    """A graph as an ONNX model."""
+    axes = tuple(graph.inputs.values())
     try:
         with _quiet(), torch.no_grad():
             program = torch.onnx.export(
-                module.eval(),
-                example,
+                graph.module.eval(),
+                graph.example,
                 dynamo=True,
-                dynamic_shapes=dict(inputs),
-                input_names=list(inputs),
-                output_names=list(outputs),
+                dynamic_shapes=(axes,) if isinstance(graph.module, NetworkGraph) else axes,  # as it takes *inputs
+                input_names=list(graph.inputs),
+                output_names=list(graph.outputs),
                 opset_version=OPSET,
                 verbose=False,
             )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from disconer.nn.heads.span.decisions import Floats
+from disconer.nn.reader import Floats
 
 SMALL = 2**12  # numbers; fewer are not worth it
 LARGEST = 127  # of 8 bits with a sign
@@ -89,7 +89,7 @@ SCOPES = "pkg.torch.onnx.name_scopes"  # where torch notes which module an opera
 
 
 def quantize(graph: Any) -> Any:
-    """The graph with weights of 8 bits, one scale a column. Most products are computed with 8 bits, too: what enters
+    """The graph with weights of 8 bits, one scale per column. Most products are computed with 8 bits, too: what enters
     them is scaled as it comes.
     """
     import onnx

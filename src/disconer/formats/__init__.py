@@ -1,6 +1,7 @@
 """Every annotation format behind two functions.
 
-One module or folder a format. May import `core` and `text`. No torch, and no other heavy package before it is needed.
+One module or folder a format; other packages add theirs under the entry-point group `disconer.formats`.
+May import `core` and `text`. No torch, and no other heavy package before it is needed.
 
 >>> from disconer.formats import read, write
 >>> write(read("notes/"), "notes.jsonl")  # doctest: +SKIP
@@ -9,13 +10,14 @@ One module or folder a format. May import `core` and `text`. No torch, and no ot
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 
-from disconer.core.errors import BadInput, DisconerError, Where
+from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
+from disconer.core.plugins import Registry
 from disconer.core.types import Document
 from disconer.formats.format import Format
 from disconer.formats.seen_ids import SeenIds
@@ -23,49 +25,64 @@ from disconer.formats.source import Source
 from disconer.formats.target import refuse_existing
 
 # In the order of sniffing: what is recognised by its content first, what any text could be last.
-_MODULES = {
-    "jsonl": "native",
-    "docbin": "docbin",
-    "parquet": "parquet",
-    "bioc-xml": "bioc",
-    "bioc-json": "bioc",
-    "pubannotation": "pubannotation",
-    "bigbio": "bigbio",
-    "dygie": "dygie",
-    "w2ner": "w2ner",
-    "brat": "brat",
-    "conllu": "conllu",
-    "inline": "inline",
-    "bio": "conll",
-    "bioes": "conll",
-    "biohd": "conll",
-    "text": "plain",
-}
-
-NAMES = tuple(_MODULES)
+FORMATS: Registry[Format] = Registry(
+    "disconer.formats",
+    {
+        "jsonl": "disconer.formats.native:FORMAT",
+        "docbin": "disconer.formats.docbin:FORMAT",
+        "parquet": "disconer.formats.parquet:FORMAT",
+        "bioc-xml": "disconer.formats.bioc.xml:FORMAT",
+        "bioc-json": "disconer.formats.bioc.json:FORMAT",
+        "pubannotation": "disconer.formats.pubannotation:FORMAT",
+        "bigbio": "disconer.formats.bigbio:FORMAT",
+        "dygie": "disconer.formats.dygie:FORMAT",
+        "w2ner": "disconer.formats.w2ner:FORMAT",
+        "brat": "disconer.formats.brat:FORMAT",
+        "conllu": "disconer.formats.conllu:FORMAT",
+        "inline": "disconer.formats.inline:FORMAT",
+        "bio": "disconer.formats.conll:BIO",
+        "bioes": "disconer.formats.conll:BIOES",
+        "biohd": "disconer.formats.conll:BIOHD",
+        "text": "disconer.formats.plain:FORMAT",
+    },
+    what="format",
+)
 _FALLBACK = "text"  # any .txt is one, so it is asked when no file of the source is anything else
 _LOOKS = 50  # files of one suffix that are looked into: a folder may hold a million
 
 
 def format_named(name: str) -> Format:
     """The format that people call `name`."""
-    if name not in _MODULES:
-        raise DisconerError(f"There is no format {name!r}", expected=f"one of {', '.join(NAMES)}")
-    module = import_module(f"disconer.formats.{_MODULES[name]}")
-    formats: dict[str, Format] = getattr(module, "FORMATS", None) or {module.FORMAT.name: module.FORMAT}
-    return formats[name]
+    format = FORMATS.get(name)
+    if not isinstance(format, Format) or format.name != name:
+        raise DisconerError(
+            f"What a package has registered as the format {name!r} is not a format of that name",
+            got=f"the format {format.name!r}" if isinstance(format, Format) else f"a {type(format).__name__}",
+            expected=f"a disconer.formats.Format with the name {name!r}",
+            fix="Update or uninstall that package.",
+        )
+    return format
+
+
+def all_formats() -> Iterator[Format]:
+    """Every format that can be loaded, disconer's own first. A package whose format cannot is only warned about."""
+    for name in FORMATS.names():
+        try:
+            yield format_named(name)
+        except DisconerError as error:
+            warnings.warn(str(error), DisconerWarning, stacklevel=2)
 
 
 def sniff(source: Source) -> Format:
     """The format that the first telling file of a source is in."""
-    telling = [format_named(name) for name in NAMES if name != _FALLBACK]
+    telling = [format for format in all_formats() if format.name != _FALLBACK]
     found = _sniff_among(telling, source) or _sniff_among([format_named(_FALLBACK)], source)
     if found:
         return found
     raise DisconerError(
         "The format of this input is not recognised",
         where=Where(str(source)),
-        fix=f"Name it with --from: {', '.join(NAMES)}.",
+        fix=f"Name it with --from: {', '.join(FORMATS.names())}.",
     )
 
 
@@ -87,7 +104,7 @@ def read(
 ) -> Iterator[Document]:
     """Documents of a file, folder, .zip or .gz, one after another.
 
-    format: one of `NAMES`; recognised from the content if None.
+    format: a name in `FORMATS`; recognised from the content if None.
     ledger: keeps the account of faults and repairs; without one the first fault is raised.
     """
     source, ledger = path if isinstance(path, Source) else Source(path), ledger or Ledger()
@@ -121,7 +138,7 @@ def write(
 ) -> None:
     """Write documents to a file or folder, whole or not at all.
 
-    format: one of `NAMES`; taken from the path's suffix if None.
+    format: a name in `FORMATS`; taken from the path's suffix if None.
     ledger: counts what the format cannot say.
     """
     target = Path(path)
@@ -140,12 +157,13 @@ def format_for(path: Path) -> Format:
     suffix = (path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix).lower()
     if not suffix:
         return format_named("brat")
-    if suffix[1:] in NAMES:
+    if suffix[1:] in FORMATS:
         return format_named(suffix[1:])
-    candidates = [format for name in NAMES if suffix in (format := format_named(name)).suffixes]
+    formats = list(all_formats())
+    candidates = [format for format in formats if suffix in format.suffixes]
     if len(candidates) == 1 and not candidates[0].writes_folder:
         return candidates[0]
-    writable = [format.name for format in candidates or map(format_named, NAMES) if format.write]
+    writable = [format.name for format in candidates or formats if format.write]
     raise DisconerError(
         "The name does not say which format to write",
         where=Where(str(path)),
@@ -153,4 +171,4 @@ def format_for(path: Path) -> Format:
     )
 
 
-__all__ = ["NAMES", "Format", "format_for", "format_named", "read", "sniff", "write"]
+__all__ = ["FORMATS", "Format", "all_formats", "format_for", "format_named", "read", "sniff", "write"]

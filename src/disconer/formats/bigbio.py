@@ -20,11 +20,10 @@ from typing import Any
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
-from disconer.formats.entities import Gathered, build_entity
+from disconer.formats.entities import Gathered, build_entity, holds, lay_out
 from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.format import Format, member_reader
 from disconer.formats.jsonfiles import SUFFIXES, field, iter_records, json_writer, leading_keys
-from disconer.formats.passages import holds, lay_out
 from disconer.formats.source import Member
 
 NAME = "bigbio"
@@ -204,6 +203,7 @@ def _sniff(name: str, head: bytes) -> bool:
 FORMAT = Format(
     name="bigbio",
     about="bigbio kb records: passages, entities with one or more offsets, events, relations",
+    holds="all entities, passages, relations, events",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),

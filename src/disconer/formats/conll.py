@@ -45,9 +45,14 @@ _SUFFIXES = {
 }
 _READ_SUFFIXES = tuple(suffix for suffixes in _SUFFIXES.values() for suffix in suffixes)
 _ABOUT = {
-    "bio": "CoNLL columns, B- and I- labels; overlapped and discontinuous entities are lost, and counted",
+    "bio": "CoNLL columns, B- and I- labels",
     "bioes": "CoNLL columns, labels that mark ends (E-) and lone tokens (S-) as well",
-    "biohd": "CoNLL columns, labels that mark parts of discontinuous entities (H, D); most come back",
+    "biohd": "CoNLL columns, labels that mark parts of discontinuous entities (H, D)",
+}
+_HOLDS = {
+    "bio": "continuous entities that do not overlap",
+    "bioes": "continuous entities that do not overlap",
+    "biohd": "most entities of a sentence",
 }
 _DOCUMENT_START = re.compile(r"-DOCSTART-(?!\S)(?:\s+\((?P<id>.+)\))?")
 _SPACE = re.compile(r"\s+")
@@ -165,14 +170,16 @@ def _sniff(name: str, head: bytes) -> bool:
     return len(n_columns) == 1 and all(parse(label) for label in labels)
 
 
-FORMATS = {
-    name: Format(
+def _format(name: str) -> Format:
+    return Format(
         name=name,
         about=_ABOUT[name],
+        holds=_HOLDS[name],
         suffixes=_SUFFIXES[name],
         sniff=_sniff,
         read=member_reader(_READ_SUFFIXES, _read),
-        write=text_writer(partial(_write, scheme=scheme)),
+        write=text_writer(partial(_write, scheme=SCHEMES[name])),
     )
-    for name, scheme in SCHEMES.items()
-}
+
+
+BIO, BIOES, BIOHD = map(_format, ("bio", "bioes", "biohd"))

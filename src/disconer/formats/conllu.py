@@ -23,7 +23,7 @@ from disconer.core.types import Document, Sentence, Token
 from disconer.formats.format import Format, member_reader
 from disconer.formats.sentencewise import BOM, Block, blocks
 from disconer.formats.source import Member
-from disconer.text.syntax.tree import ROOT, depths_of
+from disconer.text.syntax.parser import ROOT, depths_of
 
 N_COLUMNS = 10
 ROW_ID = re.compile(r"(?P<first>[1-9]\d*)(?:-(?P<last>\d+))?|(?P<empty>\d+\.\d+)")
@@ -235,7 +235,8 @@ def _sniff(name: str, head: bytes) -> bool:
 
 FORMAT = Format(
     name="conllu",
-    about="CoNLL-U: tokens, heads and relations, no entities; read only",
+    about="CoNLL-U: tokens, heads and relations, no entities",
+    holds="sentences, tokens, dependency trees",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),

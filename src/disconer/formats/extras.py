@@ -1,15 +1,17 @@
-"""What a document carries of the format it came from, and what other formats lose of it."""
+"""What formats lose of a document: what it carries of another format, trees, halves of surrogate pairs."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document
+from disconer.core.types import Document, Sentence
 
 SENTENCES = "sentences with their tokens"
 TREES = "dependency trees"
@@ -67,3 +69,35 @@ def carried(document: Document, name: str) -> Iterator[dict[str, Any]]:
             got=excerpt(repr(error)),
             fix=f'Remove "{name}" from its extras, or read the document from its own file again.',
         ) from error
+
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def without_halves(document: Document) -> tuple[Document, int]:
+    """The document with U+FFFD for each half of a pair, so that every offset stays right; and how many there were."""
+    sentences = document.sentences or ()
+    strings = [document.id, document.text]
+    strings += [text for entity in document.entities for text in (entity.label, entity.id or "")]
+    strings += [relation for sentence in sentences for relation in sentence.relations or ()]
+    n_halves = sum(len(_HALF_PAIR.findall(string)) for string in strings)
+    if not n_halves:
+        return document, 0
+    cleaned = document.replace(
+        id=_clean(document.id),
+        text=_clean(document.text),
+        entities=tuple(
+            replace(entity, label=_clean(entity.label), id=entity.id and _clean(entity.id))
+            for entity in document.entities
+        ),
+        sentences=document.sentences and tuple(map(_clean_relations, sentences)),
+    )
+    return cleaned, n_halves
+
+
+def _clean(string: str) -> str:
+    return _HALF_PAIR.sub("\ufffd", string)
+
+
+def _clean_relations(sentence: Sentence) -> Sentence:
+    return replace(sentence, relations=sentence.relations and tuple(map(_clean, sentence.relations)))

@@ -22,7 +22,7 @@ class Format:
     """One way to store annotated text.
 
     name: how people choose it (`--from brat`).
-    about: one line for the table of formats.
+    about: one line for the table of formats. holds: what it can hold, likewise; a writer counts what it cannot.
     suffixes: file names that it may have, for sniffing and for reading folders.
     sniff: whether a member with one of the suffixes, by its name and first bytes, is of this format.
     read, write: from a `Source`, to a path. `write` makes the whole output or none of it.
@@ -36,6 +36,7 @@ class Format:
     sniff: Callable[[str, bytes], bool]
     read: Reader
     write: Writer | None = None
+    holds: str = ""
     writes_folder: bool = False
     lines_stand_alone: bool = False
 

@@ -151,6 +151,7 @@ def _sniff(name: str, head: bytes) -> bool:
 FORMAT = Format(
     name="inline",
     about="Dai et al. 2020: tokens, mentions by token positions, an empty line",
+    holds="all entities of a sentence",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),

@@ -176,7 +176,8 @@ def _sniff(name: str, head: bytes) -> bool:
 
 FORMAT = Format(
     name="jsonl",
-    about="disconer's own: one JSON document a line, lossless",
+    about="disconer's own: one JSON document a line",
+    holds="everything",
     suffixes=(".jsonl", ".ndjson"),
     sniff=_sniff,
     read=member_reader((".jsonl", ".ndjson"), _read),

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from disconer.core.errors import BadInput, DisconerError, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
+from disconer.formats.extras import without_halves
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.native import from_record, to_record
 from disconer.formats.source import Member
-from disconer.formats.surrogates import without_halves
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,6 +175,7 @@ def _sniff(name: str, head: bytes) -> bool:
 FORMAT = Format(
     name="parquet",
     about="Parquet tables, a row a document; needs pyarrow",
+    holds="everything",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),

@@ -22,7 +22,8 @@ def _sniff(name: str, head: bytes) -> bool:
 
 FORMAT = Format(
     name="text",
-    about="plain text, one document a .txt file; read only",
+    about="plain text, one document a .txt file",
+    holds="text",
     suffixes=_SUFFIXES,
     sniff=_sniff,
     read=member_reader(_SUFFIXES, _read),

@@ -112,6 +112,7 @@ def _sniff(name: str, head: bytes) -> bool:
 FORMAT = Format(
     name="w2ner",
     about="W2NER's JSON: sentences of words, mentions as lists of token positions",
+    holds="all entities of a sentence",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),

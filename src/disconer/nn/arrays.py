@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from disconer.nn.reader import Ints, Reader
+from disconer.nn.reader import Bools, Ints, Reader
 from disconer.nn.windows import Window
 
 NO_HEAD = -1
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +26,7 @@ class WordArrays:
         (R, P) and (B, N).  Shape: (M,)
     word_mask:  Shape: (B, N)
     real_words: the places of words in the flattened (B, N), as the others are padding. K of them.  Shape: (K,)
-    own_mask: the words whose spans are learnt from this window.  Shape: (B, N)
+    own_mask: the words whose entities are learnt from this window.  Shape: (B, N)
     heads: -1 for a root.  Shape: (B, N)
     parsed: whether the window has heads at all.  Shape: (B,)
     lengths: words of each window.  Shape: (B,)
@@ -49,7 +46,7 @@ class WordArrays:
 
 
 def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multiple: int = 1) -> WordArrays:
-    """Pad windows to one size, a multiple of some number: a GPU plans its work anew for every size that it meets.
+    """Pad windows to one size, a multiple of some number: a GPU plans its work again for every size that it meets.
 
     passages: windows whose pieces share a row.
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from disconer.config import Config, EncoderConfig, GcnConfig, SpanHeadConfig
+from disconer.config import Config, EncoderConfig, GcnConfig
 from disconer.nn.encoders.encoder import WordEncoder
-from disconer.nn.heads.span.head import SpanHead
-from disconer.nn.heads.span.scorers import FragmentScorer, RelationScorer, WidthEmbedding
-from disconer.nn.heads.span.target_tensors import Relation
+from disconer.nn.heads.kind import kind_of
 from disconer.nn.layers.gcn import Aggcn
 from disconer.nn.layers.lstm import BiLstm
 from disconer.nn.network import AnyNetwork, Network, Words
-
-UNLIMITED_WIDTHS = 64  # rows of the width table when spans have no limit: wider ones share the last
 
 
 def build_network(config: Config, labels: Sequence[str], encoder: WordEncoder) -> AnyNetwork:
@@ -22,7 +18,7 @@ def build_network(config: Config, labels: Sequence[str], encoder: WordEncoder) -
         for parameter in encoder.pretrained_parameters():
             parameter.requires_grad_(False)
     words, size = _build_words(config, encoder)
-    return Network(words=words, head=_build_span_head(config.head, labels, word_size=size))
+    return Network(words=words, head=kind_of(config.head).build(config.head, labels, word_size=size))
 
 
 def _build_words(config: Config, encoder: WordEncoder) -> tuple[Words, int]:
@@ -48,32 +44,4 @@ def _build_gcn(config: GcnConfig, size: int) -> Aggcn:
         first_layers=config.first_layers,
         further_layers=config.further_layers,
         dropout=config.dropout,
-    )
-
-
-def _build_span_head(config: SpanHeadConfig, labels: Sequence[str], *, word_size: int) -> SpanHead:
-    fragments = FragmentScorer(
-        word_size=word_size,
-        width_size=config.width_size,
-        hidden=config.fragments.hidden,
-        n_classes=len(labels) + 1,
-        dropout=config.fragments.dropout,
-    )
-    relations = RelationScorer(
-        word_size=word_size,
-        width_size=config.width_size,
-        hidden=config.relations.hidden,
-        n_classes=len(Relation),
-        dropout=config.relations.dropout,
-    )
-    return SpanHead(
-        labels=labels,
-        max_width=config.max_width,
-        widths=WidthEmbedding(max_width=config.max_width or UNLIMITED_WIDTHS, size=config.width_size),
-        fragments=fragments,
-        relations=relations if config.relations.enabled else None,
-        overlapping=config.relations.overlapping,
-        several=config.labels == "many",
-        alpha=config.alpha,
-        beta=config.beta,
     )

@@ -36,7 +36,7 @@ class Words(nn.Module):
 
 
 class Network(nn.Module, Generic[Targets]):
-    """Words under a head. Called, it gives the loss; `begin`, and then the head's `finish`, give entities."""
+    """Words under a head. Called, it gives the loss; `launch`, and then the head's `collect`, give entities."""
 
     def __init__(self, *, words: Words, head: Head[Any, Targets, Any]) -> None:
         super().__init__()
@@ -47,9 +47,9 @@ class Network(nn.Module, Generic[Targets]):
         """The summed loss of a batch."""
         return self.head.loss(self.words(batch), batch, targets)
 
-    def begin(self, batch: WordBatch) -> Any:
+    def launch(self, batch: WordBatch) -> Any:
         """Put the work of finding entities on the device, without waiting for it."""
-        return self.head.begin(self.words(batch), batch)
+        return self.head.launch(self.words(batch), batch)
 
     def encoder_parameters(self) -> list[nn.Parameter]:
         """The pretrained parameters, which learn at a rate of their own."""

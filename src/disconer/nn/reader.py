@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from disconer.core.types import Sentence
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from disconer.config import Config
 from disconer.nn.arrays import WordArrays
+from disconer.nn.heads.kind import kind_of
 from disconer.nn.reader import Reader
 from disconer.nn.scores import ScoreScale
-from disconer.nn.windows import MAX_WORDS, Found
+from disconer.nn.windows import Found
 
 if TYPE_CHECKING:
     import torch
@@ -23,15 +24,15 @@ class Runtime(Protocol):
     """A network that is ready to find entities.
 
     device: where it runs, as torch names devices.
-    batch_pieces, batch_spans: of the largest batch that it should be given, padding counted. They bound the memory of
-        prediction, whatever the text.
+    batch_pieces, batch_cells: of the largest batch that it should be given, padding counted: what the encoder reads,
+        and what the head makes of it (`HeadKind.cells`). They bound the memory of prediction, whatever the text.
     batch_overhead: what a batch costs beside its pieces, in pieces.
     size_multiple: of which the numbers of words and pieces of a batch should be.
     """
 
     device: str
     batch_pieces: int
-    batch_spans: int
+    batch_cells: int
     batch_overhead: int
     size_multiple: int
 
@@ -44,7 +45,7 @@ class AnyModel(Protocol):
     """What a recogniser needs of a model, whichever way it is run.
 
     max_pieces: of a window, those around it included; None for no limit.
-    scale: turns the scores of its entities into chances of being right.
+    scale: turns the scores of its entities into probabilities of being right.
     """
 
     @property
@@ -67,11 +68,8 @@ class AnyModel(Protocol):
         ...
 
 
-def batch_size(model: AnyModel, runtime: Runtime) -> int:
-    """Words or pieces of a batch: as many as the runtime likes, but not too many spans."""
-    return min(runtime.batch_pieces, most_words(model, runtime))
-
-
-def most_words(model: AnyModel, runtime: Runtime) -> int:
-    """Words of all windows of a batch, padding counted, that have no more spans than the runtime likes."""
-    return runtime.batch_spans // (model.config.head.max_width or MAX_WORDS)
+def window_cost(model: AnyModel) -> Callable[[int], int]:
+    """What a window of so many words costs the head of a model, in the cells of which a batch has at most some."""
+    settings, labels = model.config.head, model.labels
+    kind = kind_of(settings)
+    return lambda n_words: kind.cells(n_words, settings, labels)

@@ -1,4 +1,4 @@
-"""Scores that mean something: from the product of a network's probabilities to the chance of being right."""
+"""Scores that mean something: from the product of a network's probabilities to the probability of being right."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ScoreScale:
     def __call__(self, score: float) -> float:
         if self == UNSCALED:
             return score
-        return _chance(self.slope * _log_odds(score) + self.offset)
+        return _probability(self.slope * _log_odds(score) + self.offset)
 
 
 UNSCALED = ScoreScale()
@@ -53,9 +53,9 @@ def fit_scale(scores: Sequence[float], right: Sequence[bool]) -> ScoreScale:
 
 def _newton_step(line: ScoreScale, odds: Sequence[float], right: Sequence[bool]) -> ScoreScale | None:
     """What Newton's method takes off slope and offset; None where the loss is flat."""
-    chances = [_chance(line.slope * x + line.offset) for x in odds]
-    errors = [chance - truth for chance, truth in zip(chances, right, strict=True)]
-    weights = [chance * (1 - chance) for chance in chances]
+    probabilities = [_probability(line.slope * x + line.offset) for x in odds]
+    errors = [probability - truth for probability, truth in zip(probabilities, right, strict=True)]
+    weights = [probability * (1 - probability) for probability in probabilities]
     by_slope, by_offset = sum(map(mul, errors, odds)), sum(errors)  # the gradient
     a = sum(w * x * x for w, x in zip(weights, odds, strict=True))  # the Hessian [[a, b], [b, c]]
     b, c = sum(map(mul, weights, odds)), sum(weights)
@@ -94,7 +94,7 @@ def _softplus(z: float) -> float:
     return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
 
 
-def _chance(log_odds: float) -> float:
+def _probability(log_odds: float) -> float:
     """The inverse of `_log_odds`, without overflow."""
     return (1 + math.tanh(log_odds / 2)) / 2
 

@@ -17,7 +17,7 @@ from disconer.nn.windows import Found
 
 # In larger batches a processor's caches overflow and more is padding; a GPU is idle in smaller ones.
 BATCH_PIECES, GPU_BATCH_PIECES = 768, 2**15
-BATCH_SPANS, GPU_BATCH_SPANS = 2**18, 2**20
+BATCH_CELLS, GPU_BATCH_CELLS = 2**18, 2**20
 BATCH_OVERHEAD, GPU_BATCH_OVERHEAD = 48, 2**12  # in pieces: about what launching the network costs
 GPU_SIZE_MULTIPLE = 8
 
@@ -35,7 +35,7 @@ class TorchRuntime:
         self.device = str(self._device)
         on_cpu = self._device.type == "cpu"
         self.batch_pieces = BATCH_PIECES if on_cpu else GPU_BATCH_PIECES
-        self.batch_spans = BATCH_SPANS if on_cpu else GPU_BATCH_SPANS
+        self.batch_cells = BATCH_CELLS if on_cpu else GPU_BATCH_CELLS
         self.batch_overhead = BATCH_OVERHEAD if on_cpu else GPU_BATCH_OVERHEAD
         self.size_multiple = size_multiple(self._device)
         self._network = (_in_bf16(network) if precision == "bf16" else network).to(self._device)
@@ -43,34 +43,34 @@ class TorchRuntime:
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         """See `Runtime`. A device other than the CPU works on the next batch while this one's entities are read."""
         if self._device.type == "cpu":
-            return (self._finish(self._begin(arrays)) for arrays in batches)
+            return (self._collect(self._launch(arrays)) for arrays in batches)
         return self._find_ahead(batches)
 
     def _find_ahead(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
-        begun: Any = None
+        launched: Any = None
         for arrays in batches:
-            next_one = self._begin(arrays)
-            if begun is not None:
-                yield self._finish(begun)
-            begun = next_one
-        if begun is not None:
-            yield self._finish(begun)
+            next_one = self._launch(arrays)
+            if launched is not None:
+                yield self._collect(launched)
+            launched = next_one
+        if launched is not None:
+            yield self._collect(launched)
 
     @torch.inference_mode()
-    def _begin(self, arrays: WordArrays) -> Any:
+    def _launch(self, arrays: WordArrays) -> Any:
         if self._network.training:  # it may be trained between two batches
             self._network.eval()
-        return self._network.begin(WordBatch.from_arrays(arrays, self._device))
+        return self._network.launch(WordBatch.from_arrays(arrays, self._device))
 
     @torch.inference_mode()
-    def _finish(self, begun: Any) -> list[list[Found]]:
-        return self._network.head.finish(begun)
+    def _collect(self, launched: Any) -> list[list[Found]]:
+        return self._network.head.collect(launched)
 
 
 def _in_bf16(network: AnyNetwork) -> AnyNetwork:
     """A copy with half the digits: the model that it is made of stays as exact as it is.
 
-    LSTMs keep theirs. cuDNN would gather the weights of a bf16 one anew for every batch.
+    LSTMs keep theirs. cuDNN would gather the weights of a bf16 one again for every batch.
     """
     short = deepcopy(network).to(torch.bfloat16)
     for module in short.modules():

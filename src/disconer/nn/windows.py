@@ -15,6 +15,7 @@ import numpy as np
 
 from disconer.config import Config
 from disconer.core.types import Document, Sentence
+from disconer.nn.encoders.encoding import KINDS
 from disconer.nn.reader import Pieces, Reader
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.text.alignment import Range, TokenEntity
@@ -139,8 +140,8 @@ class Windower:
         )
         self._reader = reader
         self._max_pieces = (max_pieces or NO_LIMIT) - len(reader.prefix) - len(reader.suffix)
-        wanted = config.encoder.context if config.encoder.kind == "transformer" else 0  # others read word by word
-        self.context = min(wanted, self._max_pieces)
+        in_context = KINDS.get(config.encoder.kind).reads_context
+        self.context = min(config.encoder.context, self._max_pieces) if in_context else 0
 
     def segment(self, document: Document) -> Document:
         return self._segment(document)

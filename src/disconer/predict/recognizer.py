@@ -16,7 +16,7 @@ from disconer.core.files import ONNX_GRAPH
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
 from disconer.nn.arrays import WordArrays, word_arrays
-from disconer.nn.runtime import AnyModel, Device, Precision, batch_size, most_words
+from disconer.nn.runtime import AnyModel, Device, Precision, window_cost
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, cheapest_batches
 from disconer.predict.settings import Settings
@@ -89,8 +89,7 @@ class Recognizer:
         self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
         self._runtime = model.runtime(device, precision)
         self._windower = Windower(model.config, model.reader, model.max_pieces)
-        self._batch_size = batch_size(model, self._runtime)
-        self._most_words = most_words(model, self._runtime)
+        self._window_cost = window_cost(model)
 
     @classmethod
     def from_pretrained(
@@ -184,8 +183,8 @@ class Recognizer:
             owners += [number] * len(own)
             passages += own
         sizes = [sum(max(len(window), len(window.pieces.ids)) for window in passage) for passage in passages]
-        together = cheapest_batches(sizes, self._batch_size, self._runtime.batch_overhead)
-        plan = [part for batch in together for part in _with_few_words(batch, passages, self._most_words)]
+        together = cheapest_batches(sizes, self._runtime.batch_pieces, self._runtime.batch_overhead)
+        plan = [part for batch in together for part in self._affordable(batch, passages)]
         batches = [
             word_arrays(
                 [passages[position] for position in batch], self.model.reader, multiple=self._runtime.size_multiple
@@ -193,6 +192,22 @@ class Recognizer:
             for batch in plan
         ]
         return Prepared(segmented, owners, passages, plan, batches)
+
+    def _affordable(self, batch: list[int], passages: list[list[Window]]) -> Iterator[list[int]]:
+        """A batch in parts whose windows, each padded to the longest, cost the head no more than it should.
+
+        Passages are of like size, but the windows in them need not be: one long sentence would pad hundreds of short.
+        """
+        part: list[int] = []
+        n_windows = longest = 0
+        for position in batch:
+            own = passages[position]
+            n_windows, longest = n_windows + len(own), max(longest, *map(len, own))
+            if part and n_windows * self._window_cost(longest) > self._runtime.batch_cells:
+                yield part
+                part, n_windows, longest = [], len(own), max(map(len, own))
+            part.append(position)
+        yield part
 
     def _documents(self, chunk: Prepared) -> Iterator[Document]:
         """The documents of a complete chunk with their entities."""
@@ -288,23 +303,6 @@ def _chunks(documents: Iterable[Document], most: int) -> Iterator[list[Document]
             chunk, n_characters = [], 0
     if chunk:
         yield chunk
-
-
-def _with_few_words(batch: list[int], passages: list[list[Window]], most: int) -> Iterator[list[int]]:
-    """A batch in parts whose windows, each filled up to the longest, have at most so many words together.
-
-    Passages are of like size, but the windows in them need not be: one long sentence would fill up hundreds of short.
-    """
-    part: list[int] = []
-    n_windows = longest = 0
-    for position in batch:
-        n_windows += len(passages[position])
-        longest = max(longest, *map(len, passages[position]))
-        if part and n_windows * longest > most:
-            yield part
-            part, n_windows, longest = [], len(passages[position]), max(map(len, passages[position]))
-        part.append(position)
-    yield part
 
 
 def _entity(found: Found, window: Window, scale: ScoreScale) -> Entity:

@@ -15,8 +15,8 @@ from typing import Literal
 
 from disconer.core.types import Document
 from disconer.evaluate.pairing import paired
+from disconer.render.html import Drawing, fragment, page
 from disconer.render.marks import compared_marks, plain_marks
-from disconer.render.page import Drawing, fragment, page
 from disconer.render.stylesheet import Palette
 from disconer.render.svg.picture import Picture
 

@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from wcwidth import wcwidth
+
 TAB_WIDTH = 4
 
 _JOINER = "\u200d"
@@ -75,7 +77,7 @@ def _width(character: str) -> int:
         return TAB_WIDTH
     if _joins_the_one_before(character) and not _is_skin_tone(character):
         return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" or _is_flag_letter(character) else 1
+    return 2 if _is_flag_letter(character) else max(1, wcwidth(character))  # one, too, for what stands for nothing
 
 
 @lru_cache(maxsize=10_000)

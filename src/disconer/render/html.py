@@ -1,4 +1,4 @@
-"""A document as HTML: its text as it is, with bars under it that the browser lays out together with the text.
+"""Documents as HTML: text as it is, with bars under it that the browser lays out together with the text; whole pages.
 
 No width is measured, so any script, font and window will do: each segment of the text stands within inline boxes,
 one for each entity over it, which hang below the text by the depth of their lanes.
@@ -6,13 +6,13 @@ one for each entity over it, which hang below the text by the depth of their lan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from disconer.core.types import Document
+from disconer.core.types import Document, Kind
 from disconer.render.clusters import columns, has_right_to_left
-from disconer.render.escape import escaped
 from disconer.render.lines import (
     Line,
     Part,
@@ -27,7 +27,9 @@ from disconer.render.lines import (
     wrapped_lines,
 )
 from disconer.render.marks import Mark, Standing
-from disconer.render.stylesheet import Palette
+from disconer.render.stylesheet import Palette, escaped, resource, stylesheet, themes
+from disconer.render.svg.marks import svg_style
+from disconer.render.svg.picture import Picture
 
 LONGEST_LINE = 4_000  # columns; browsers take minutes for a paragraph of a million characters
 
@@ -142,3 +144,62 @@ def _em(character: str) -> float:
     if character in _WIDE:
         return 0.85
     return 0.6 if character.isupper() else 0.52 * columns(character)[-1]
+
+
+Drawing = tuple[Document, Sequence[Mark]]
+
+_HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+"""
+_TAIL = """<script>
+{script}</script>
+</body>
+</html>
+"""
+
+
+def page(drawings: Iterable[Drawing], palette: Palette, *, theme: str = "auto", arcs: bool = False) -> Iterator[str]:
+    """The parts of a page, document by document, so that no more than one is held.
+
+    arcs: draw each document as SVG, a sentence a line, with its dependencies.
+    """
+    style = themes(":root", theme) + resource("page.css") + stylesheet(theme) + (svg_style(theme) if arcs else "")
+    yield _HEAD.format(title="disconer", style=style)
+    for document, marks in drawings:
+        head = f"{document.id} · {summary(marks)}"
+        yield _picture(document, marks, palette, head) if arcs else document_html(document, marks, palette, head=head)
+    yield _TAIL.format(script=resource("hover.js"))
+
+
+def fragment(document: Document, marks: Sequence[Mark], palette: Palette) -> str:
+    """One document to stand within somebody else's page, as in a notebook."""
+    content = document_html(document, marks, palette, head=f"{document.id} · {summary(marks)}")
+    return f"<style>\n{stylesheet()}</style>\n{content}<script>\n{resource('hover.js')}</script>\n"
+
+
+def _picture(document: Document, marks: Sequence[Mark], palette: Palette, head: str) -> str:
+    picture = Picture(palette)
+    picture.add(document, marks, arcs=True)
+    return (
+        f'<div class="disconer">\n<p class="head">{escaped(head)}</p>\n'
+        f'<div class="scroll">\n{picture.svg(style=False)}</div>\n</div>\n'
+    )
+
+
+def summary(marks: Sequence[Mark]) -> str:
+    """How many there are of which kind, or in a comparison of which standing, with the sign that it has there."""
+    standings = Counter(mark.standing for mark in marks)
+    if standings.keys() - {Standing.PLAIN}:
+        right, missed, wrong = (standings[one] for one in (Standing.RIGHT, Standing.MISSED, Standing.WRONG))
+        return f"{right:,} right, {missed:,} missed (−), {wrong:,} wrong (+)"
+    kinds = Counter(mark.entity.kind for mark in marks)
+    listed = ", ".join(f"{kinds[kind]:,} {kind}" for kind in Kind if kinds[kind])
+    return f"{len(marks):,} {'entity' if len(marks) == 1 else 'entities'}" + (f": {listed}" if listed else "")

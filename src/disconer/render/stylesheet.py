@@ -1,15 +1,17 @@
-"""The colours and styles that pictures need, on light and on dark paper.
+"""The colours and styles that pictures need, on light and on dark paper, and text escaped for them.
 
-Each has a contrast of at least 4.5 with its paper, and any two of one paper differ by at least 14 (CIE 1976) as
+Each colour has a contrast of at least 4.5 with its paper, and any two of one paper differ by at least 14 (CIE 1976) as
 seen with protanopia, deuteranopia and tritanopia; a test computes both. Labels are written beside every mark all
 the same, so colours may repeat where there are more labels.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from html import escape as _escape
 from importlib.resources import files
 
 from disconer.render.lines import MAX_LANES
@@ -122,3 +124,29 @@ def _depths(lane: int) -> str:
         f".disconer .b{lane} {{ vertical-align: calc(var(--pitch) * -{lane}); }}\n"
         f".disconer .r{lane} {{ vertical-align: calc(var(--first) + var(--pitch) * {lane}); }}\n"
     )
+
+
+# What HTML calls an error and XML cannot hold at all: control characters, half surrogate pairs, noncharacters.
+_UNFIT = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef"
+    + "".join(chr(plane * 0x10000 + last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
+    + "]"
+)
+_PICTURES = 0x2400  # Unicode's pictures of the control characters begin here
+_DELETE = "\x7f"
+
+
+def escaped(text: str) -> str:
+    """Safe as content and in a quoted attribute; what cannot be shown is replaced by a picture of it, or by U+FFFD.
+
+    >>> escaped("<b>&\\x01")
+    '&lt;b&gt;&amp;␁'
+    """
+    return _escape(_UNFIT.sub(_stand_in, text))
+
+
+def _stand_in(match: re.Match[str]) -> str:
+    character = match.group()
+    if character == _DELETE:
+        return "␡"
+    return chr(_PICTURES + ord(character)) if character < " " else "\ufffd"

@@ -1,27 +1,130 @@
-"""The service over HTTP: paths, and what each answers."""
+"""The service over HTTP: paths and what each answers, the page and its parts, and the OpenAPI document of all."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
+from hashlib import sha256
+from importlib.resources import files
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
+from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from disconer.core.types import Document
 from disconer.core.version import __version__
+from disconer.render.html import document_html
+from disconer.render.marks import plain_marks
+from disconer.render.stylesheet import Palette, resource, stylesheet, themes
 from disconer.serve import schemas
-from disconer.serve.access import TokenCheck
-from disconer.serve.assets import assets_router, drawing
-from disconer.serve.bodies import BodyLimit
 from disconer.serve.limits import Limits
-from disconer.serve.openapi import PROBLEMS, describe
+from disconer.serve.middleware import OPEN_FOLDER, BodyLimit, TokenCheck, is_open
 from disconer.serve.problems import handle_faults
-from disconer.serve.schemas import brat, brat_answer, given_document, wanted
+from disconer.serve.schemas import ProblemAnswer, brat, brat_answer, given_document, wanted
 from disconer.serve.service import Annotator, Service
 from disconer.serve.watch import CONTENT_TYPE, Watch
+
+
+def drawing(document: Document, labels: Iterable[str]) -> str:
+    """An HTML element; it needs `drawing_files`. labels: in the order in which they get their colours."""
+    return document_html(document, plain_marks(document), Palette(labels))
+
+
+def drawing_files() -> dict[str, str]:
+    """The style and the script of drawings; the page uses the colours of the style, too."""
+    return {"drawing.css": themes(":root") + stylesheet(), "drawing.js": resource("hover.js")}
+
+
+PAGE = files("disconer.serve") / "page"
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+AT = {"index.html": "/", "docs.html": "/docs"}  # other files are in the folder
+
+
+def assets_router() -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+    contents = {entry.name: entry.read_bytes() for entry in PAGE.iterdir() if _suffix(entry.name) in TYPES}
+    contents |= {name: text.encode("utf-8") for name, text in drawing_files().items()}
+    for name, content in contents.items():
+        _add(router, AT.get(name, f"{OPEN_FOLDER}{name}"), content, TYPES[_suffix(name)])
+    return router
+
+
+def _suffix(name: str) -> str:
+    return name[name.rfind(".") :]
+
+
+def _add(router: APIRouter, path: str, content: bytes, media_type: str) -> None:
+    tag = f'"{sha256(content).hexdigest()[:16]}"'
+    headers = {"etag": tag, "cache-control": "no-cache"}  # asked for each time, sent only if it changed
+
+    async def asset(request: Request) -> Response:
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers=headers, media_type=media_type)
+
+    router.get(path)(asset)
+
+
+ABOUT = """Named entities of every shape: regular, overlapped and discontinuous.
+
+Offsets count Unicode code points; a fragment is `[start, end)`. Whatever is refused says so in JSON: `error` for
+programs, `message` for people. With 429 and 503 comes `Retry-After`."""
+
+_REFUSALS = {
+    400: "The body cannot be read.",
+    408: "The body did not arrive in time.",
+    413: "The body, a text, or the number of texts is too large.",
+    422: "The request is not valid.",
+    429: "Too many texts are waiting; try again after `Retry-After` seconds.",
+    500: "The model failed on a text.",
+    503: "The service is about to end, was too slow, or lost a process; try again after `Retry-After` seconds.",
+}
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ProblemAnswer, "description": description} for status, description in _REFUSALS.items()
+}
+
+
+def describe(app: FastAPI, service: Service, *, needs_token: bool) -> None:
+    """Have the application describe itself."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = get_openapi(title=app.title, version=app.version, description=ABOUT, routes=app.routes)
+            _name_choices(document, service)
+            if needs_token:
+                _ask_for_token(document)
+            app.openapi_schema = document
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _name_choices(document: dict[str, Any], service: Service) -> None:
+    """Write down which models and labels there are, and how much a request may hold."""
+    schemas = document["components"]["schemas"]
+    predict, render = (schemas[name]["properties"] for name in ("PredictRequest", "RenderRequest"))
+    (labels_of,) = document["paths"]["/v1/labels"]["get"]["parameters"]
+    for model in (predict["model"], render["model"], labels_of["schema"]):
+        model["anyOf"][0]["enum"] = list(service.models)
+    predict["labels"]["anyOf"][0]["items"]["enum"] = service.labels
+    predict["texts"]["maxItems"] = service.limits.texts
+    for text in (predict["texts"]["items"], render["text"]):
+        text["maxLength"] = service.limits.text_characters
+
+
+def _ask_for_token(document: dict[str, Any]) -> None:
+    document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    refusal = {
+        "description": "The token is missing or wrong.",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ProblemAnswer"}}},
+    }
+    for path, operations in document["paths"].items():
+        if not is_open(path):
+            for operation in operations.values():
+                operation["security"] = [{"token": []}]
+                operation["responses"]["401"] = refusal
 
 
 def create_app(

@@ -5,9 +5,32 @@ Needs the extra `[spacy]`. Nothing here imports torch until a model is used.
 May import `predict` and all below.
 """
 
+from __future__ import annotations
+
+from spacy.tokens import Doc
+
+from disconer.core.types import Entity, Kind
 from disconer.formats.docbin.documents import to_doc, to_document
-from disconer.formats.docbin.groups import KEY, entities_of
-from disconer.spacy.accessors import add_accessors
+from disconer.formats.docbin.groups import KEY, entities_of, is_ours
+
+
+def all_entities(doc: Doc) -> tuple[Entity, ...]:
+    """The entities of every span group that disconer wrote, and of the one called after it."""
+    keys = [key for key, group in doc.spans.items() if key == KEY or is_ours(group)]
+    return tuple([entity for key in keys for entity in entities_of(doc, key)])
+
+
+def discontinuous_entities(doc: Doc) -> tuple[Entity, ...]:
+    """Those with a gap."""
+    return tuple([entity for entity in all_entities(doc) if entity.kind is Kind.DISCONTINUOUS])
+
+
+def add_accessors() -> None:
+    """Make them known to spaCy. A name that somebody else has taken stays theirs."""
+    for name, getter in (("disconer", all_entities), ("discontinuous", discontinuous_entities)):
+        if not Doc.has_extension(name):
+            Doc.set_extension(name, getter=getter)
+
 
 add_accessors()
 

@@ -10,6 +10,7 @@ from typing import Any
 from disconer.config import Config
 from disconer.config.yaml_text import format_yaml
 from disconer.core.types import Kind
+from disconer.nn.heads.kind import kind_of
 from disconer.text.syntax.spec import ParserSpec, parser_spec
 
 Figures = Mapping[str, Mapping[str, Any]]  # by split, as `Evaluation.to_dict` has them
@@ -58,13 +59,13 @@ $figures
 - **Not a medical device.** It misses entities and invents some. Nothing that it finds may decide on anybody's care
   without a person who has read the text.
 - Text unlike the training data (another language, field or style) is understood worse than the figures say.
-- Entities lie within one sentence.$width
+- $limits
 - A score is the probability, as the model sees it, that label and fragments are all right. How far it can be
   trusted shows `disconer evaluate` on annotated text.
 
 ## How it was made
 
-disconer $version on the encoder `$encoder`, with these settings:
+disconer $version on the encoder `$encoder`, with the head `$head`: $about. The settings:
 
 ```yaml
 $settings```
@@ -79,19 +80,25 @@ def model_card(
     figures: the evaluation of each split that was measured; may be empty.
     export: what is to be said of a model that was exported.
     """
-    width = config.head.max_width
     return _CARD.substitute(
         title=", ".join(labels) if len(labels) <= IN_TITLE else f"{len(labels)} labels",
         export="" if export is None else f"\n\n{export}",
         label_list="\n".join(f"- `{label}`" for label in labels),
         data="\n".join(_data_lines(config)),
         figures="\n".join(_figure_lines(figures)),
-        width="" if width is None else f" No fragment of them is wider than {width} words.",
+        limits=limits_in_words(config, labels),
         version=version,
         encoder=public_name(config.encoder.name),
+        head=config.head.kind,
+        about=kind_of(config.head).about,
         parser=_parser_line(config),
         settings=card_settings(config),
     )
+
+
+def limits_in_words(config: Config, labels: Sequence[str]) -> str:
+    """What the model can never find."""
+    return " ".join(["Entities lie within one sentence.", *kind_of(config.head).limits(config.head, labels)])
 
 
 def card_settings(config: Config) -> str:

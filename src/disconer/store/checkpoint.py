@@ -33,7 +33,7 @@ class Model:
     """A network in torch, to be trained or run.
 
     figures: what was measured of it, by split; see `card.Figures`.
-    scale: turns the scores of its entities into chances of being right.
+    scale: turns the scores of its entities into probabilities of being right.
     """
 
     network: AnyNetwork

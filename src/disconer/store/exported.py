@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from disconer.core.files import ONNX_GRAPH
 from disconer.nn.bits import CHANGE_BITS, MATRIX_BITS, TABLE_BITS
 from disconer.store.card import comparison_in_words
 
-SPANS, PAIRS = ONNX_GRAPH, "pairs.onnx"  # the network: from pieces to scores of spans; scores of pairs of spans
+ONNX = ".onnx"  # the names of all graphs: the network itself (`core.files.ONNX_GRAPH`), and what its head has beside it
+HEAD_ARRAYS = "head.safetensors"  # numbers that the head needs to make entities of the network's scores
 RUNTIME = "runtime"  # what config.json calls the description below
 
 

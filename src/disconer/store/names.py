@@ -14,7 +14,7 @@ from disconer.core.files import BUNDLED_MODELS, CONFIG, ONNX_GRAPH, RUN_FOLDERS,
 MODEL_VARIABLE = "DISCONER_MODEL"
 DEFAULT = "clinical-trials"  # the one of them for those who name none
 DEMO = "demo"
-_MODEL_FILES = [CONFIG, WEIGHTS, "*.onnx", "tokenizer*", "words.json", "README.md"]
+_MODEL_FILES = [CONFIG, WEIGHTS, "*.onnx", "head.safetensors", "tokenizer*", "words.json", "README.md"]
 
 
 def own_models() -> Path:

@@ -12,8 +12,8 @@ import yaml
 
 from disconer.core.errors import DisconerError, Where
 from disconer.core.types import Kind
+from disconer.evaluate.evaluation import spread
 from disconer.evaluate.measures import Counts
-from disconer.evaluate.seeds import spread
 from disconer.store.card import public_name
 from disconer.store.description import read_description, write_description
 from disconer.store.names import RELEASE

@@ -8,8 +8,9 @@ from typing import Any
 
 from disconer.config import Config
 from disconer.core.types import Kind
-from disconer.evaluate.seeds import Spread
-from disconer.store.card import card_settings, public_name
+from disconer.evaluate.evaluation import Spread
+from disconer.nn.heads.kind import kind_of
+from disconer.store.card import card_settings, limits_in_words, public_name
 
 Release = Mapping[str, Any]  # as `release.record_release` leaves it
 
@@ -67,7 +68,7 @@ $figures
 
 ## Scores
 
-A score is the chance that label and fragments are all right. On dev, where the scores were scaled, the expected
+A score is the probability that label and fragments are all right. On dev, where the scores were scaled, the expected
 calibration error is $dev_error; on test, which is new to it, $test_error. Of this model's predictions on test:
 
 | score | mean score | share right | predictions |
@@ -91,7 +92,7 @@ $citation
 
 ## How it was made
 
-disconer $version on the encoder `$encoder`:
+disconer $version on the encoder `$encoder`, with the head `$head` ($about):
 
 ```
 $commands
@@ -130,6 +131,8 @@ def release_card(release: Release, *, config: Config, version: str, export: str 
         limits="\n".join(f"- {limit}" for limit in _limits(release, config)),
         version=version,
         encoder=public_name(config.encoder.name),
+        head=config.head.kind,
+        about=kind_of(config.head).about,
         settings=card_settings(config),
         size_and_speed=" ".join(_size_and_speed(size, release["speed"])),
     )
@@ -142,10 +145,7 @@ def _limits(release: Release, config: Config) -> Iterator[str]:
     [share] = [row["recall"][0] for row in rows if (row["of"], row["name"]) == ("kinds", Kind.DISCONTINUOUS.value)]
     yield f"Of the discontinuous entities of test, {100 * share:.0f} % are found (mean over seeds)."
     yield "Text unlike the training data (another language, field or style) is understood worse than the figures say."
-    width = config.head.max_width
-    yield "Entities lie within one sentence." + (
-        "" if width is None else f" No fragment of them is wider than {width} words."
-    )
+    yield limits_in_words(config, tuple(release["labels"]))
     if config.encoder.context:
         yield (
             "Neighbouring sentences are read together: by itself or in another text, the same sentence may have other "

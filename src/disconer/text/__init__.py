@@ -3,7 +3,6 @@
 May import `core`. No torch.
 """
 
-from disconer.text.sentences import SPLITTERS, Splitter, segment
-from disconer.text.tokens import TOKENIZERS, Tokenizer
+from disconer.text.sentences import SPLITTERS, TOKENIZERS, Splitter, Tokenizer, segment
 
 __all__ = ["SPLITTERS", "TOKENIZERS", "Splitter", "Tokenizer", "segment"]

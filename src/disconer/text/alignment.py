@@ -18,6 +18,11 @@ class TokenEntity:
     ranges: tuple[Range, ...]
     entity: Entity
 
+    @property
+    def key(self) -> tuple[str, tuple[Range, ...]]:
+        """What tells it from others of its sentence."""
+        return self.label, self.ranges
+
 
 @dataclass(frozen=True, slots=True)
 class Unaligned:

@@ -6,26 +6,30 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from disconer.config import HeadSettings
 from disconer.core.types import Document
+from disconer.nn.heads.kind import kind_of
 from disconer.nn.windows import Window, Windower
 from disconer.text.alignment import TokenEntity, Unaligned, align
 
 
 @dataclass(slots=True)
 class Learnable:
-    """Counts training entities, and those that the model will never see, by reason.
+    """Counts training entities, and those that the model can never find, by reason.
 
+    head: the settings of the head that is to learn them.
     unaligned: by why tokens of one sentence cannot express them.
     cut: in a sentence too long for the encoder, and in none of its windows as a whole.
-    too_wide: with a fragment wider than `max_width`.
+    lost: by why the head cannot express them.
     """
 
-    max_width: int | None
+    head: HeadSettings
     entities: int = 0
     unaligned: Counter[str] = field(default_factory=Counter)
     cut: int = 0
-    too_wide: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
 
     def add_unaligned(self, unaligned: Sequence[Unaligned]) -> None:
         self.entities += len(unaligned)
@@ -33,15 +37,22 @@ class Learnable:
 
     def add_sentence(self, windows: Sequence[Window], entities: Sequence[TokenEntity]) -> None:
         self.entities += len(entities)
+        reasons: dict[Any, str | None] = {}  # of each entity that a window holds, why the head loses it, if it does
+        for window in windows:
+            held = window.within(list(entities))
+            lost = kind_of(self.head).reach(held, len(window), self.head).lost if held else {}
+            for entity in held:
+                if window.owns(entity.ranges[0][0]) or entity.entity.key not in reasons:
+                    reasons[entity.entity.key] = lost.get(entity.key)
         for entity in entities:
-            if not any(_holds(window, entity) for window in windows):
+            if entity.entity.key not in reasons:
                 self.cut += 1
-            elif self.max_width is not None and _width(entity) > self.max_width:
-                self.too_wide += 1
+            elif reason := reasons[entity.entity.key]:
+                self.lost[reason] += 1
 
     @property
     def learnt(self) -> int:
-        return self.entities - self.unaligned.total() - self.cut - self.too_wide
+        return self.entities - self.unaligned.total() - self.cut - self.lost.total()
 
     def lines(self) -> Iterator[str]:
         """What is left out, in words; nothing where nothing is."""
@@ -52,16 +63,8 @@ class Learnable:
             yield f"{count:,} {total} cannot be expressed by tokens of one sentence ({reasons})"
         if self.cut:
             yield f"{self.cut:,} {total} are longer than what the encoder takes at once"
-        if self.too_wide:
-            yield f"{self.too_wide:,} {total} have a fragment wider than head.max_width, {self.max_width} words"
-
-
-def _holds(window: Window, entity: TokenEntity) -> bool:
-    return window.start <= entity.ranges[0][0] and entity.ranges[-1][1] <= window.end
-
-
-def _width(entity: TokenEntity) -> int:
-    return max(end - first for first, end in entity.ranges)
+        for reason, count in self.lost.most_common():
+            yield f"{count:,} {total} cannot be found by this head: each {reason}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ class Loop:
             self.folder.save_last(self.model, self.progress, self.parts)
 
     def train_epoch(self, epoch: int) -> float:
-        """All passes of an epoch; gives the mean loss an example."""
+        """All passes of an epoch; gives the mean loss per example."""
         self.network.train()
         steps = self.plan.steps(epoch)
         tensors = made_ahead(self._tensors, [batch for step in steps for batch in step])
@@ -116,8 +116,8 @@ class Loop:
         loss: float = self.accelerator.reduce(total, reduction="sum").item() / n_learnt
         if not math.isfinite(loss):
             raise DisconerError(
-                f"The loss is no number any more in epoch {epoch}: the training has gone astray",
-                fix="Start anew with a lower training.encoder_rate and head_rate, or with training.precision=fp32.",
+                f"Loss became NaN or infinite in epoch {epoch}: training diverged",
+                fix="Start again with a lower training.encoder_rate and head_rate, or with training.precision=fp32.",
             )
         return loss
 

@@ -87,7 +87,7 @@ def _check_processes(accelerator: Accelerator, folder: RunFolder, config: Config
 def _examples(model: Model, data: TrainingData, display: Display) -> list[Example]:
     """The windows to learn from; what they leave out is said, and that they leave out everything is an error."""
     windower = Windower(model.config, model.reader, model.max_pieces)
-    account = Learnable(model.config.head.max_width)
+    account = Learnable(model.config.head)
     examples = make_examples(data.train, windower, account)
     display.account(account)
     if not account.learnt:
@@ -95,7 +95,7 @@ def _examples(model: Model, data: TrainingData, display: Display) -> list[Exampl
             f"Not one of {account.entities:,} training entities can be learnt",
             where=Where(model.config.data.train),
             got="; ".join(account.lines()),
-            fix="`disconer check` shows them. Another data.tokenizer, data.splitter or head.max_width may fit them.",
+            fix="`disconer check` shows them. Other settings of data.tokenizer, data.splitter or head may fit them.",
         )
     return examples
 

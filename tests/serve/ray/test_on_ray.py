@@ -29,7 +29,7 @@ ray = pytest.importorskip("ray")
 from ray.serve.context import _get_global_client  # noqa: E402
 
 from disconer.serve.ray import deployment  # noqa: E402
-from disconer.serve.ray.connect import free_port, start_with_room  # noqa: E402
+from disconer.serve.ray.deployment import free_port, start_with_room  # noqa: E402
 from disconer.serve.ray.plan import Plan, Replicas  # noqa: E402
 
 pytestmark = pytest.mark.slow

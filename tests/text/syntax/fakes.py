@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from disconer.core.types import Document
 from disconer.text import SPLITTERS, TOKENIZERS, segment
-from disconer.text.syntax.parser import Identity, Parse, Unparsed
-from disconer.text.syntax.tree import Words
+from disconer.text.syntax.parser import Identity, Parse, Unparsed, Words
 
 
 def words_of(text: str) -> Words:

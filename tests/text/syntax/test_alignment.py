@@ -5,9 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.text.syntax.alignment import NO_RELATIONS, OTHER_TEXT, on_words
-from disconer.text.syntax.parser import Parse, Unparsed
-from disconer.text.syntax.tree import CIRCLE, Tree, fault_in
+from disconer.text.syntax.attach import NO_RELATIONS, OTHER_TEXT, on_words
+from disconer.text.syntax.parser import CIRCLE, Parse, Tree, Unparsed, fault_in
 from text.syntax.fakes import chain, plain_words
 
 

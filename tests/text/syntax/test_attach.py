@@ -10,8 +10,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.text.syntax.attach import NOT_IN_DATA, Account, Syntax
 from disconer.text.syntax.cache import ParseCache
-from disconer.text.syntax.parser import Identity, Parse, Unparsed
-from disconer.text.syntax.tree import CIRCLE, Words
+from disconer.text.syntax.parser import CIRCLE, Identity, Parse, Unparsed, Words
 from text.syntax.fakes import FakeParser, chain, document
 
 

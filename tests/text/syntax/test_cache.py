@@ -10,8 +10,7 @@ import pytest
 
 from disconer.core.errors import DisconerWarning
 from disconer.text.syntax.cache import ParseCache, parses_folder
-from disconer.text.syntax.parser import Identity, Unparsed
-from disconer.text.syntax.tree import Tree
+from disconer.text.syntax.parser import Identity, Tree, Unparsed
 from text.syntax.fakes import plain_words
 
 IDENTITY = Identity("spacy", "/models/en_core_web_sm", "3.8.0", "content")
@@ -108,8 +107,8 @@ import sys
 from pathlib import Path
 from disconer.text.syntax.parser import Identity
 from disconer.text.syntax.cache import ParseCache
-from disconer.text.syntax.tree import Tree
-from disconer.text.syntax.tree import Words
+from disconer.text.syntax.parser import Tree
+from disconer.text.syntax.parser import Words
 cache = ParseCache(Path(sys.argv[1]), Identity("fake", "parser", "1"))
 for number in range(100):
     cache.put({Words((f"{sys.argv[2]}{number}",), (False,)): Tree((-1,), ("root",))})

@@ -11,12 +11,11 @@ import pytest
 
 from disconer.core.errors import DisconerError
 from disconer.text.syntax import spacy as module
-from disconer.text.syntax.alignment import on_words
-from disconer.text.syntax.parser import Parse, Unparsed
+from disconer.text.syntax.attach import on_words
+from disconer.text.syntax.parser import Parse, Tree, Unparsed, Words
 from disconer.text.syntax.processes import Processes
 from disconer.text.syntax.spacy import SpacyParser
 from disconer.text.syntax.spec import BIOMEDICAL
-from disconer.text.syntax.tree import Tree, Words
 from text.syntax.fakes import words_of
 
 spacy = pytest.importorskip("spacy")

@@ -4,7 +4,3 @@ Offsets count code points from the document's start. An annotation's label is it
 there is none), its score the infon "score" if that is a number from 0 to 1. What is beyond text and entities
 (infons, relations, passages, sentences) goes to `extras["bioc"]`, alike for XML and JSON.
 """
-
-from disconer.formats.bioc import json, xml
-
-FORMATS = {module.FORMAT.name: module.FORMAT for module in (xml, json)}

@@ -11,9 +11,8 @@ from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
 from disconer.formats.bioc.layout import NAME, Home, Homes, completed, layout_of, texts_at
-from disconer.formats.entities import Gathered, build_entity, surface_fits
+from disconer.formats.entities import Gathered, build_entity, holds, lay_out, surface_fits
 from disconer.formats.extras import carried, note_unsaid
-from disconer.formats.passages import holds, lay_out
 
 if TYPE_CHECKING:
     from bioc import BioCAnnotation, BioCCollection, BioCDocument

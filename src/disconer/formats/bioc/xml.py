@@ -175,6 +175,7 @@ def _sniff(name: str, head: bytes) -> bool:
 FORMAT = Format(
     name="bioc-xml",
     about="BioC XML: passages, annotations with several locations, relations",
+    holds="all entities with scores, passages, relations",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),

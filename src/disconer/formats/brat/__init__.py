@@ -111,7 +111,8 @@ def _sniff(name: str, head: bytes) -> bool:
 
 FORMAT = Format(
     name="brat",
-    about="brat standoff: .txt and .ann side by side, lossless",
+    about="brat standoff: .txt and .ann side by side",
+    holds="all entities, relations, events, attributes, notes",
     suffixes=_ANNOTATIONS,
     sniff=_sniff,
     read=_read,

@@ -15,9 +15,9 @@ from typing import BinaryIO
 from disconer.core.errors import BadInput, DisconerError, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
+from disconer.formats.extras import without_halves
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.source import Member
-from disconer.formats.surrogates import without_halves
 
 SUFFIXES = (".spacy",)
 REPLACED = "half surrogate pairs, which spaCy cannot hold, replaced"
@@ -95,6 +95,7 @@ def _sniff(name: str, head: bytes) -> bool:
 FORMAT = Format(
     name="docbin",
     about="spaCy's DocBin: the .spacy files that spaCy trains on; needs spaCy",
+    holds="everything",
     suffixes=SUFFIXES,
     sniff=_sniff,
     read=member_reader(SUFFIXES, _read),

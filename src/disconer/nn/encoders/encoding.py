@@ -1,42 +1,72 @@
-"""Encoders with their readers: from what was pretrained, and from what a model folder keeps of them."""
+"""Kinds of encoders: a registry, and from a configuration to an encoder with its reader. No torch here.
+
+disconer has `transformer`, `vectors` and `elmo`, each in a folder of that name. Other packages add kinds under the
+entry-point group `disconer.encoders`; each entry point names an `EncoderKind`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from disconer.config import EncoderConfig
-from disconer.nn.encoders.encoder import Encoding
+from disconer.core.plugins import Registry
+from disconer.nn.reader import Reader
 
-# Each kind is imported where it is asked for: a model of word vectors never loads transformers.
+if TYPE_CHECKING:
+    from disconer.nn.encoders.encoder import Encoding
+
+Words = Callable[[], Iterable[str]]  # the distinct words of the data, for those encoders that ask for them
 
 
-def load_encoding(config: EncoderConfig, words: Callable[[], Iterable[str]] = tuple) -> Encoding:
+class ExportedReader(Protocol):
+    """Loads what reads text for an exported model."""
+
+    def __call__(self, config: EncoderConfig, description: Mapping[str, Any], folder: Path, *, padding: int) -> Reader:
+        """folder: that of the exported model. padding: the number that fills up rows."""
+        ...
+
+
+class EncoderKind(Protocol):
+    """All that depends on what an encoder is. Importing one loads no torch: its methods do, if they need it.
+
+    reads_context: whether sentences read together change each other's word vectors; else encoder.context means nothing.
+    """
+
+    @property
+    def reads_context(self) -> bool: ...
+
+    def load(self, config: EncoderConfig, words: Words) -> Encoding:
+        """What was pretrained, for texts with these words."""
+        ...
+
+    def build(self, config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
+        """What a model folder describes; the weights of the encoder are still to be loaded."""
+        ...
+
+    @property
+    def load_exported_reader(self) -> ExportedReader | None:
+        """Reads for an exported model, without torch; None: models with this encoder cannot be exported."""
+        ...
+
+
+KINDS: Registry[EncoderKind] = Registry(
+    "disconer.encoders",
+    {
+        "transformer": "disconer.nn.encoders.transformer:KIND",
+        "vectors": "disconer.nn.encoders.vectors:KIND",
+        "elmo": "disconer.nn.encoders.elmo:KIND",
+    },
+    what="kind of encoder",
+)
+
+
+def load_encoding(config: EncoderConfig, words: Words = tuple) -> Encoding:
     """What was pretrained, for texts with these words."""
-    if config.kind == "vectors":
-        from disconer.nn.encoders.vectors.encoding import load_vector_encoding
-
-        return load_vector_encoding(config, words())
-    if config.kind == "elmo":
-        from disconer.nn.encoders.elmo.encoding import load_elmo_encoding
-
-        return load_elmo_encoding(config)
-    from disconer.nn.encoders.transformer.encoding import load_transformer_encoding
-
-    return load_transformer_encoding(config)
+    return KINDS.get(config.kind).load(config, words)
 
 
 def build_encoding(config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
     """What a model folder describes; the weights of the encoder are still to be loaded."""
-    if config.kind == "vectors":
-        from disconer.nn.encoders.vectors.encoding import build_vector_encoding
-
-        return build_vector_encoding(config, description, folder)
-    if config.kind == "elmo":
-        from disconer.nn.encoders.elmo.encoding import build_elmo_encoding
-
-        return build_elmo_encoding(description, folder)
-    from disconer.nn.encoders.transformer.encoding import build_transformer_encoding
-
-    return build_transformer_encoding(config, description, folder)
+    return KINDS.get(config.kind).build(config, description, folder)

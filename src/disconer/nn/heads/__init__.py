@@ -1,4 +1,5 @@
-"""Heads: ways of finding entities on top of word vectors, each in a folder of its own.
+"""Heads: ways of finding entities on top of word vectors, each kind in a folder of its own.
 
-A head may import `nn`, `text` and `evaluate`, and no other head.
+`kind` says what the rest of disconer needs to know of a kind, `head` what a trained network has of it. A folder's
+`__init__` has its kind and needs no torch. A head may import `config`, `evaluate`, `text` and `nn`, and no other head.
 """

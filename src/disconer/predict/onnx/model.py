@@ -2,57 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from disconer.config import Config, EncoderConfig, config_from_dict
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import CONFIG, replace_file
-from disconer.nn.encoders.hub import first_line
-from disconer.nn.encoders.transformer.case import reads_case
-from disconer.nn.encoders.transformer.subwords import PieceTokenizer
-from disconer.nn.encoders.vectors.reader import WordReader, load_words
+from disconer.core.files import CONFIG, ONNX_GRAPH, replace_file
+from disconer.nn.encoders.encoding import KINDS
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import ScoreScale
 from disconer.predict.onnx.runtime import OnnxRuntime
 from disconer.store.description import damaged, read_description, read_scale
-from disconer.store.exported import PAIRS, RUNTIME, SPANS, RuntimeDescription
-
-TOKENIZER = "tokenizer.json"
-
-
-@dataclass(frozen=True, slots=True)
-class SavedTokenizer:
-    """A tokenizer.json as `PieceTokenizer` expects it: what a tokenizer of transformers is, without transformers."""
-
-    backend_tokenizer: Any
-    pad_token_id: int
-
-    def save_pretrained(self, folder: str) -> None:
-        self.backend_tokenizer.save(str(Path(folder) / TOKENIZER))
-
-
-def load_reader(config: EncoderConfig, folder: Path, *, padding: int, case: bool) -> Reader:
-    """The reader of the exported model in a folder."""
-    if config.kind == "vectors":
-        return WordReader(load_words(folder), spelled=config.characters is not None)
-    return PieceTokenizer(SavedTokenizer(_load_tokenizer(folder / TOKENIZER), padding), case=case)
-
-
-def _load_tokenizer(path: Path) -> Any:
-    from tokenizers import Tokenizer
-
-    try:
-        return Tokenizer.from_file(str(path))
-    except Exception as error:  # what the tokenizers library raises has no type of its own
-        raise DisconerError(
-            "The tokenizer of this model is missing or damaged",
-            where=Where(str(path)),
-            got=first_line(error),
-            fix="Copy the model again, whole.",
-        ) from error
+from disconer.store.exported import RUNTIME, RuntimeDescription
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +44,15 @@ class OnnxModel:
                 got=f"precision {precision}",
                 fix="Leave the precision out; `disconer export --int8` makes a faster model.",
             )
-        head = self.config.head
-        return OnnxRuntime(self.folder, labels=self.labels, max_width=head.max_width, several=head.labels == "many")
+        return OnnxRuntime(self.folder, self.config.head, self.labels)
 
     def save(self, folder: Path) -> None:
-        """Copy it; the networks come last, and each file appears at once."""
+        """Copy it; the network comes last, and each file appears at once."""
         folder.mkdir(parents=True, exist_ok=True)
         if folder.samefile(self.folder):
             return
         files = [path for path in self.folder.iterdir() if path.is_file()]
-        for path in sorted(files, key=lambda path: path.name in (SPANS, PAIRS)):
+        for path in sorted(files, key=lambda path: path.name == ONNX_GRAPH):
             replace_file(folder / path.name, path.read_bytes())
 
 
@@ -105,8 +68,15 @@ def load_onnx_model(folder: Path) -> OnnxModel:
         folder=folder,
         config=config,
         labels=tuple(description["labels"]),
-        reader=load_reader(config.encoder, folder, padding=runtime.padding, case=reads_case(description["encoder"])),
+        reader=_load_reader(config.encoder, description["encoder"], folder, runtime.padding),
         max_pieces=runtime.max_pieces,
         scale=read_scale(description, folder),
         int8=runtime.int8,
     )
+
+
+def _load_reader(config: EncoderConfig, description: Mapping[str, Any], folder: Path, padding: int) -> Reader:
+    load = KINDS.get(config.kind).load_exported_reader
+    if load is None:
+        raise damaged("encoder", Where(str(folder / CONFIG)))
+    return load(config, description, folder, padding=padding)

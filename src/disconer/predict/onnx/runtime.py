@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from disconer.config import HeadSettings
 from disconer.core.background import made_ahead
 from disconer.core.errors import DisconerError, Where
+from disconer.core.files import ONNX_GRAPH
 from disconer.nn.arrays import WordArrays
 from disconer.nn.encoders.hub import first_line
-from disconer.nn.heads.span.decisions import Floats, Fragments, SpanPlaces, decide, possible_pairs
-from disconer.nn.heads.span.reading import read_entities
-from disconer.nn.reader import Ints
+from disconer.nn.heads.kind import kind_of
 from disconer.nn.windows import Found
-from disconer.store.exported import PAIRS, SPANS
+from disconer.store.exported import HEAD_ARRAYS, ONNX
 
 BATCH_PIECES = 2**8  # what is computed of more does not stay in the cache of a core, and everything takes longer
-BATCH_SPANS = 2**18
+BATCH_CELLS = 2**18
 BATCH_OVERHEAD = 24  # in pieces: about what running the graph costs
-PAIRS_AT_ONCE = 2**14  # 500 fragments in a window would else need gigabytes
 THREADS_VARIABLE = "OMP_NUM_THREADS"  # what torch goes by, too
 ONLY_ERRORS = 3  # of the levels of ONNX Runtime's messages
 
@@ -32,17 +32,22 @@ class OnnxRuntime:
 
     device = "cpu"
     batch_pieces = BATCH_PIECES
-    batch_spans = BATCH_SPANS
+    batch_cells = BATCH_CELLS
     batch_overhead = BATCH_OVERHEAD
     size_multiple = 1
 
-    def __init__(self, folder: Path, *, labels: tuple[str, ...], max_width: int | None, several: bool) -> None:
-        """several: a span may have several labels."""
-        self._labels, self._max_width, self._several = labels, max_width, several
+    def __init__(self, folder: Path, head: HeadSettings, labels: Sequence[str]) -> None:
         self._threads = n_threads()
-        self._spans = _session(folder / SPANS)
-        self._inputs = [needed.name for needed in self._spans.get_inputs()]
-        self._pairs = _session(folder / PAIRS) if (folder / PAIRS).is_file() else None
+        self._network = _session(folder / ONNX_GRAPH)
+        self._inputs = [needed.name for needed in self._network.get_inputs()]
+        self._outputs = [output.name for output in self._network.get_outputs()]
+        further = (path for path in sorted(folder.glob(f"*{ONNX}")) if path.name != ONNX_GRAPH)
+        self._reader = kind_of(head).reader(
+            head,
+            labels,
+            graphs={path.name.removesuffix(ONNX): partial(_session(path).run, None) for path in further},
+            arrays=_arrays(folder / HEAD_ARRAYS),
+        )
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         """See `Runtime`. Each thread has a batch of its own: sharing one, they would mostly wait for one another."""
@@ -51,35 +56,30 @@ class OnnxRuntime:
         return made_ahead(self._find, batches, ahead=self._threads, threads=self._threads)
 
     def _find(self, batch: WordArrays) -> list[list[Found]]:
-        words, scores, above = self._spans.run(None, self._feed(batch))
-        row, start, width = above.nonzero()
-        spans = SpanPlaces(row, start, start + width + 1)
-        lengths = batch.lengths.tolist()
-        fragments = decide(spans, scores[row, start, width], lengths, several=self._several)
-        pairs, succession = self._succession(words, fragments)
-        return read_entities(fragments, pairs, succession, self._labels, n_rows=len(lengths))
+        scores = self._network.run(None, self._feed(batch))
+        return self._reader.read(dict(zip(self._outputs, scores, strict=True)), batch)
 
     def _feed(self, batch: WordArrays) -> dict[str, Any]:
         """What the network reads; its export left out what makes no difference to it."""
-        n_words = batch.word_mask.shape[1]
-        made = {
-            "lengths": batch.lengths.astype(np.int32),
-            "widths": np.arange(min(self._max_width or n_words, n_words)),
-        }
+        made = {"lengths": batch.lengths.astype(np.int32), **self._reader.inputs(batch)}
         return {name: made[name] if name in made else getattr(batch, name) for name in self._inputs}
 
-    def _succession(self, words: Floats, fragments: Fragments) -> tuple[Ints, Floats]:
-        """Pairs that could be of one entity, and the probability that they are; 0 if that is not likeliest."""
-        pairs = possible_pairs(fragments)
-        if self._pairs is None or not pairs.size:
-            return np.zeros((2, 0), dtype=np.int64), np.zeros(0, dtype=np.float32)
-        spans = fragments.spans
-        place = np.stack([spans.row, spans.start, spans.end - spans.start - 1])
-        chances = [
-            self._pairs.run(None, {"words": words, "place": place, "pairs": pairs[:, first : first + PAIRS_AT_ONCE]})[0]
-            for first in range(0, pairs.shape[1], PAIRS_AT_ONCE)
-        ]
-        return pairs, np.concatenate(chances)
+
+def _arrays(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise DisconerError(
+            "A file of this model is damaged",
+            where=Where(str(path)),
+            got=first_line(error),
+            fix="Copy the model again, whole.",
+        ) from error
 
 
 def _session(graph: Path) -> Any:

@@ -46,10 +46,6 @@ class Block:
             self.failure = f"{type(error).__name__}: {error}", format_exc()
         return self
 
-    @property
-    def is_spoilt(self) -> bool:
-        return self.error is not None or self.failure is not None
-
     def to_row(self) -> dict[str, Any]:
         """A row of a Ray data set."""
         account = {

@@ -7,16 +7,24 @@ from importlib.resources import files
 from typing import BinaryIO
 
 from disconer.core.types import Document, Kind
-from disconer.evaluate.bootstrap import Interval
 from disconer.evaluate.evaluation import Evaluation
-from disconer.evaluate.measures import Counts, Unique, unique
+from disconer.evaluate.measures import Counts, Interval, Unique, unique
 from disconer.evaluate.mistakes import ErrorClass
 from disconer.evaluate.table import Row, Table, tables
-from disconer.render.escape import escaped
-from disconer.render.report.confusion import Confusion, errors_by_kind, errors_by_label, labels_confused
-from disconer.render.report.figures import Curve, Epoch, Point, calibration_plot, learning_plots, precision_recall
+from disconer.render.report.figures import (
+    Confusion,
+    Curve,
+    Epoch,
+    Point,
+    calibration_plot,
+    errors_by_kind,
+    errors_by_label,
+    labels_confused,
+    learning_plots,
+    precision_recall,
+)
 from disconer.render.report.sentences import CHUNK, Sentences, wrong_sentences
-from disconer.render.stylesheet import resource, stylesheet, themes
+from disconer.render.stylesheet import escaped, resource, stylesheet, themes
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en">

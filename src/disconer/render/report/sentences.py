@@ -16,11 +16,10 @@ from typing import BinaryIO
 from disconer.core.types import Document, Entity, Kind
 from disconer.evaluate.measures import Key
 from disconer.evaluate.mistakes import ErrorClass, Mistake, Nearby, mistakes
-from disconer.render.escape import escaped
 from disconer.render.html import document_html
 from disconer.render.marks import Mark, Standing
-from disconer.render.report.confusion import kinds_of, labels_of
-from disconer.render.stylesheet import Palette
+from disconer.render.report.figures import kinds_of, labels_of
+from disconer.render.stylesheet import Palette, escaped
 from disconer.text import segment
 
 

@@ -1,7 +1,8 @@
-"""Start the service on Ray, change the one that runs there, and end it."""
+"""Start the service on Ray, with proxies that take connections, change the one that runs there, and end it."""
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -11,16 +12,67 @@ from typing import Any
 
 import ray
 from ray import serve
+from ray.serve.context import _get_global_client
 
 from disconer.core.errors import DisconerError
 from disconer.predict.local.messages import error_from_dict
-from disconer.predict.ray.cluster import TOKEN_SETTING, join, resolve
+from disconer.predict.ray.cluster import TOKEN_SETTING, join, knock, resolve, start
 from disconer.predict.ray.plan import HERE
 from disconer.serve.limits import Limits
-from disconer.serve.ray.connect import free_port, is_there, start_proxies, start_with_room
+from disconer.serve.ray import gate
 from disconer.serve.ray.plan import Plan
 from disconer.serve.ray.replica import Replica, Settings, inspect_models
-from disconer.serve.server import END_SECONDS
+from disconer.serve.server import END_SECONDS, bound_socket
+
+SPARE_REPLICAS = 1  # that a Ray of our own has room for: a new replica starts before an old one ends
+LATE_SECONDS = 5  # that a proxy waits longer for an answer than the service, which has something to say then
+PATIENCE = 60  # seconds for a proxy to start on a busy machine
+
+logging.getLogger("ray.serve").setLevel(logging.ERROR)  # what it would say of itself, we say
+
+PROXIES = gate.VARIABLE | {"RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": str(PATIENCE)}
+
+
+def start_with_room(plan: Plan) -> str:
+    """Start a Ray that has room for all replicas of a plan. Returns its address."""
+    start(n_cpus=max((plan.replicas.most + SPARE_REPLICAS) * plan.threads, os.cpu_count() or 1))
+    return str(ray.get_runtime_context().gcs_address)
+
+
+def is_there(address: str) -> bool:
+    """Whether somebody listens at `host:port`."""
+    try:
+        knock(address, PATIENCE)
+    except OSError:
+        return False
+    return True
+
+
+def free_port(host: str, port: int) -> int:
+    """The port, if nobody listens there; for 0, any such."""
+    with bound_socket(host, port) as bound:
+        return int(bound.getsockname()[1])
+
+
+def start_proxies(host: str, port: int, limits: Limits) -> str:
+    """Have Ray take connections, unless it does. Returns where."""
+    serve.start(
+        proxy_location="EveryNode",
+        http_options={
+            "host": host,
+            "port": port,
+            "request_timeout_s": limits.answer_seconds + LATE_SECONDS,
+            "keep_alive_timeout_s": int(limits.idle_seconds),
+        },
+        controller_options={"runtime_env": {"env_vars": PROXIES}},
+        logging_config={"enable_access_log": False},
+    )
+    client = _get_global_client()
+    assert client is not None
+    taken = client.http_config  # what Ray has from an earlier start it keeps
+    shown = f"[{taken.host}]" if ":" in taken.host else taken.host
+    return f"http://{shown}:{taken.port}"
+
 
 APPLICATION = "disconer"
 SURGE_PERCENT = 20  # of the replicas that may be there in addition while models change; at least one

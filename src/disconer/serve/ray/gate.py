@@ -9,7 +9,7 @@ from __future__ import annotations
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from disconer.serve.access import is_open
+from disconer.serve.middleware import is_open
 from disconer.serve.problems import Problem, busy, unavailable
 from disconer.serve.watch import HEADERS
 

@@ -20,8 +20,7 @@ from typing import TypeVar
 
 from disconer.core.errors import DisconerWarning
 from disconer.core.files import cache_folder
-from disconer.text.syntax.parser import Identity, Unparsed
-from disconer.text.syntax.tree import Tree, Words, fault_in
+from disconer.text.syntax.parser import Identity, Tree, Unparsed, Words, fault_in
 
 T = TypeVar("T")
 

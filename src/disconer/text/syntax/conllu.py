@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from disconer.text.syntax.parser import Identity, Parse, Unparsed
+from disconer.text.syntax.parser import Identity, Parse, Unparsed, Words
 from disconer.text.syntax.spec import ParserSpec
-from disconer.text.syntax.tree import Words
 
 
 class ConlluParser:

@@ -18,9 +18,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from disconer.core.errors import excerpt
-from disconer.text.syntax.parser import Identity, Parse, Unparsed
+from disconer.text.syntax.parser import Identity, Parse, Unparsed, Words
 from disconer.text.syntax.spec import ParserSpec
-from disconer.text.syntax.tree import Words
 
 TIMEOUT = 60.0  # seconds for an answer; the first one has to wait until the server has loaded its models
 PAUSES = (0.5, 2.0)  # seconds before each new try

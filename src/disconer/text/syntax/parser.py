@@ -1,12 +1,99 @@
-"""What a parser is, and what it gives."""
+"""What a parser is, and the dependency trees that it gives."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
-from disconer.text.syntax.tree import Words
+from disconer.core.types import Sentence
+
+_UNFIT = re.compile("[\ud800-\udfff]")  # half a surrogate pair: no encoding has it
+_BLANK = "_"  # stands for a word of nothing but whitespace
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a sentence, without any whitespace in them, and whether some text parts each from the next."""
+
+    texts: tuple[str, ...]
+    spaces: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, text: str, sentence: Sentence) -> Words:
+        """The words of a sentence of a document's text."""
+        tokens = sentence.tokens
+        texts = tuple([_fit(text[start:end]) for start, end in tokens])
+        return cls(texts, (*(one.end < next.start for one, next in pairwise(tokens)), *([False] if tokens else [])))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+def _fit(word: str) -> str:
+    """The word as every parser takes it, with all that shows."""
+    if word.isascii() and word.isprintable() and " " not in word:
+        return word
+    return "".join(_UNFIT.sub("\ufffd", word).split()) or _BLANK
+
+
+ROOT = -1
+
+WRONG_COUNT = "another number of heads than of words"
+OUT_OF_RANGE = "a head that is no word of the sentence"
+OWN_HEAD = "a word that is its own head"
+CIRCLE = "heads that run in a circle"
+
+
+class Tree(NamedTuple):
+    """The head of each word, -1 for a root, and the relation between the two.
+
+    Several roots are allowed: then it is a forest, in which no path joins the parts.
+    realigned: the parser cut the text into other words; see `alignment`.
+    """
+
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+    realigned: bool = False
+
+    @property
+    def n_roots(self) -> int:
+        return self.heads.count(ROOT)
+
+
+def fault_in(heads: Sequence[int], n_words: int) -> str | None:
+    """What keeps heads from being a tree or a forest over so many words; None if nothing does."""
+    if len(heads) != n_words:
+        return WRONG_COUNT
+    for word, head in enumerate(heads):
+        if not ROOT <= head < n_words:
+            return OUT_OF_RANGE
+        if head == word:
+            return OWN_HEAD
+    return None if depths_of(heads) is not None else CIRCLE
+
+
+def depths_of(heads: Sequence[int]) -> list[int] | None:
+    """How far each word is from its root, or None if heads run in a circle. No head may be out of range.
+
+    >>> depths_of([1, -1, 1, 2]), depths_of([1, 0])
+    ([1, 0, 1, 2], None)
+    """
+    depths: list[int] = [ROOT] * len(heads)
+    for word in range(len(heads)):
+        path = []
+        while word != ROOT and depths[word] == ROOT:
+            path.append(word)
+            word = heads[word]
+            if len(path) > len(heads):
+                return None
+        depth = ROOT if word == ROOT else depths[word]
+        for member in reversed(path):
+            depth += 1
+            depths[member] = depth
+    return depths
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from queue import SimpleQueue
 from typing import IO, Any
 
 from disconer.core.errors import DisconerError
-from disconer.text.syntax.parser import Parse, Unparsed
-from disconer.text.syntax.tree import Words
+from disconer.text.syntax.parser import Parse, Unparsed, Words
 
 AHEAD = 2  # batches a process that wait or are done and not yet taken
 

@@ -12,10 +12,9 @@ from threading import Lock
 from typing import Any
 
 from disconer.core.errors import DisconerError, Where, excerpt
-from disconer.text.syntax.parser import Identity, Parse, Unparsed
+from disconer.text.syntax.parser import Identity, Parse, Unparsed, Words
 from disconer.text.syntax.processes import Processes, n_cores
 from disconer.text.syntax.spec import BIOMEDICAL, ParserSpec
-from disconer.text.syntax.tree import Words
 
 ROOT = -1
 # Usual names of components that no parser needs: not even loaded.

@@ -9,9 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from disconer.core.errors import DisconerError, excerpt
-from disconer.text.syntax.parser import Identity, Parse, Unparsed
+from disconer.text.syntax.parser import Identity, Parse, Unparsed, Words
 from disconer.text.syntax.spec import ParserSpec
-from disconer.text.syntax.tree import Words
 
 PROCESSORS = "tokenize,pos,lemma,depparse"  # what its parser stands on
 BATCH = 256  # sentences; it makes batches of words of its own

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from disconer import DisconerError
-from disconer.nn.encoders.vectors import load_vectors
+from disconer.nn.encoders.vectors.table import load_vectors
 from nn.encoders.vectors.files import SIZE, VECTORS, WORDS, array_and_lines, binary_rows, glove, lines, word2vec_binary
 
 N = len(WORDS)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from disconer import DisconerError
-from disconer.nn.encoders.vectors import load_vectors
 from disconer.nn.encoders.vectors.cut import cut, words_of
+from disconer.nn.encoders.vectors.table import load_vectors
 from nn.encoders.vectors.files import FORMS, SIZE, VECTORS, WORDS, array_and_lines, glove, lines, word2vec_text
 
 

@@ -1,10 +1,15 @@
-"""The oracle of a whole document."""
+"""The oracle of a whole document, and of many widths."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+
 from disconer import Document
-from disconer.nn.heads.span.oracle import Key, sentence_oracle
-from disconer.text.alignment import align
+from disconer.evaluate.ceiling import Ceiling, Key
+from disconer.nn.heads.span import SPAN
+from disconer.nn.heads.span.settings import SpanSettings
+from disconer.text.alignment import align, to_fragments
 
 
 def oracle(document: Document, max_width: int | None = None) -> set[Key]:
@@ -12,5 +17,11 @@ def oracle(document: Document, max_width: int | None = None) -> set[Key]:
     found: set[Key] = set()
     aligned, _ = align(document)
     for sentence, entities in zip(document.sentences or (), aligned, strict=True):
-        found |= sentence_oracle(sentence, entities, max_width)
+        reach = SPAN.reach(entities, len(sentence.tokens), SpanSettings(max_width=max_width))
+        found |= {(label, to_fragments(ranges, sentence)) for label, ranges in reach.found}
     return found
+
+
+def width_ceiling(widths: Iterable[int | None]) -> Ceiling:
+    """A ceiling by width limit."""
+    return Ceiling({str(width): partial(SPAN.reach, settings=SpanSettings(max_width=width)) for width in widths})

@@ -21,21 +21,22 @@ def test_pairs_are_all_pairs_of_a_row(rows: list[int]) -> None:
     assert pairs_within_rows(np.array(rows, dtype=np.int64)).T.tolist() == [list(pair) for pair in wanted]
 
 
-def test_a_window_keeps_its_best_spans_at_most_one_a_word() -> None:
+def test_a_window_keeps_its_best_spans_at_most_one_per_word() -> None:
     spans = places((0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 0, 1))
     scores = np.array([[0, 3], [0, 1], [0, 2], [0, 1]], dtype=np.float32)
-    kept = decide(spans, scores, [2, 5], several=False).spans
+    kept = decide(spans, scores, scores[:, 1], [2, 5], multilabel=False).spans
     assert list(zip(kept.row, kept.start, kept.end, strict=True)) == [(0, 0, 1), (0, 1, 2), (1, 0, 1)]
 
 
 def test_one_label_or_several() -> None:
     spans, scores = places((0, 0, 1)), np.array([[0, 2, 3, -1]], dtype=np.float32)
-    one = decide(spans, scores, [4], several=False)
+    margins = np.ones(1, dtype=np.float32)
+    one = decide(spans, scores, margins, [4], multilabel=False)
     assert one.labelled.tolist() == [[False, True, False]]
-    assert one.chances[0, 1] == pytest.approx(np.exp(3) / (1 + np.exp(2) + np.exp(3) + np.exp(-1)))
-    several = decide(spans, scores, [4], several=True)
-    assert several.labelled.tolist() == [[True, True, False]]
-    assert several.chances[0, 2] == pytest.approx(1 / (1 + np.e))
+    assert one.probabilities[0, 1] == pytest.approx(np.exp(3) / (1 + np.exp(2) + np.exp(3) + np.exp(-1)))
+    multilabel = decide(spans, scores, margins, [4], multilabel=True)
+    assert multilabel.labelled.tolist() == [[True, True, False]]
+    assert multilabel.probabilities[0, 2] == pytest.approx(1 / (1 + np.e))
 
 
 def test_pairs_share_a_label_and_have_a_word_between_them() -> None:
@@ -48,9 +49,9 @@ def test_pairs_share_a_label_and_have_a_word_between_them() -> None:
 def test_entities_of_windows_with_and_without_edges() -> None:
     spans = places((0, 0, 1), (2, 0, 1), (2, 2, 3), (2, 4, 5))
     labelled = np.array([[1, 1], [1, 0], [1, 0], [1, 0]], dtype=bool)
-    chances = np.array([[0.5, 0.25], [0.5, 0], [0.5, 0], [0.5, 0]], dtype=np.float32)
+    probabilities = np.array([[0.5, 0.25], [0.5, 0], [0.5, 0], [0.5, 0]], dtype=np.float32)
     pairs, succession = np.array([[1, 1], [2, 3]]), np.array([0.5, 0], dtype=np.float32)
-    found = read_entities(Fragments(spans, chances, labelled), pairs, succession, ["ADR", "Drug"], n_rows=3)
+    found = read_entities(Fragments(spans, probabilities, labelled), pairs, succession, ["ADR", "Drug"], n_rows=3)
     assert found == [
         [("ADR", ((0, 1),), 0.5), ("Drug", ((0, 1),), 0.25)],
         [],

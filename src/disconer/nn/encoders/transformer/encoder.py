@@ -1,15 +1,22 @@
-"""Word vectors from a transformer: its layers mixed, its pieces pooled."""
+"""Word vectors from a transformer: its layers mixed, its subwords pooled; and how it is loaded and built."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
-from disconer.nn.encoders.encoder import WordEncoder
+from disconer.config import EncoderConfig
+from disconer.core.errors import DisconerError, Where
+from disconer.core.files import CONFIG
+from disconer.nn.encoders.encoder import Encoding, WordEncoder
+from disconer.nn.encoders.hub import first_line, quiet
 from disconer.nn.encoders.transformer.case import reads_case
-from disconer.nn.encoders.transformer.pretrained import max_pieces
+from disconer.nn.encoders.transformer.pretrained import load_encoder, max_pieces, without_pooler
+from disconer.nn.encoders.transformer.subwords import TOKENIZER, PieceTokenizer, damaged_tokenizer
 from disconer.nn.tensors import WordBatch
 
 Pooling = Literal["first", "mean", "max"]
@@ -100,11 +107,61 @@ class TransformerWords(WordEncoder):
         # A word without pieces keeps the vector that `first` gave it.
         words = first.flatten(0, 1)
         values = values[batch.piece_places]  # (M, d_h)
-        reduce = "mean" if self.pooling == "mean" else "amax"
         owners = batch.word_places.unsqueeze(-1).expand_as(values)  # (M, d_h)
-        pooled = words.scatter_reduce(0, owners, values, reduce, include_self=False)
+        if (
+            self.pooling == "mean"
+        ):  # a sum and a count: ONNX cannot scatter a mean, and exporting one goes wrong silently
+            total = torch.zeros_like(words).scatter_add(0, owners, values)
+            count = torch.zeros_like(words[:, :1]).scatter_add(0, owners[:, :1], torch.ones_like(values[:, :1]))
+            pooled = torch.where(count > 0, total / count.clamp(min=1), words)
+        else:
+            pooled = words.scatter_reduce(0, owners, values, "amax", include_self=False)
         return pooled.view_as(first)
 
 
 def _n_layers(transformer: nn.Module) -> int:
     return int(transformer.config.num_hidden_layers) + 1  # type: ignore[union-attr, arg-type]
+
+
+def load_transformer_encoding(config: EncoderConfig) -> Encoding:
+    """A pretrained transformer and its tokenizer."""
+    transformer, tokenizer = load_encoder(config.name)
+    words = _transformer_words(config, transformer)
+    return Encoding(words, PieceTokenizer(tokenizer, case=words.reads_case))
+
+
+def build_transformer_encoding(config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
+    """What a model folder describes; the weights are random."""
+    with quiet():
+        transformer = _build_transformer(description, folder)
+        return Encoding(_transformer_words(config, transformer), _load_tokenizer(folder, case=reads_case(description)))
+
+
+def _transformer_words(config: EncoderConfig, transformer: torch.nn.Module) -> TransformerWords:
+    return TransformerWords(transformer=transformer, layers=config.layers, pooling=config.pooling)
+
+
+def _build_transformer(description: Mapping[str, Any], folder: Path) -> torch.nn.Module:
+    from transformers import AutoConfig, AutoModel
+
+    settings = {name: value for name, value in description.items() if name not in ("model_type", "auto_map")}
+    try:
+        config = AutoConfig.for_model(description["model_type"], **settings)
+        transformer = AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
+    except Exception as error:  # each kind of encoder checks its settings in its own way
+        raise DisconerError(
+            "The encoder of this model cannot be built from its description",
+            where=Where(str(folder / CONFIG)),
+            got=first_line(error),
+            fix="Copy the model again, or install the version of transformers that it was trained with.",
+        ) from error
+    return without_pooler(transformer)
+
+
+def _load_tokenizer(folder: Path, *, case: bool) -> PieceTokenizer:
+    from transformers import PreTrainedTokenizerFast
+
+    try:
+        return PieceTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True), case=case)
+    except Exception as error:  # what the tokenizers library raises has no type of its own
+        raise damaged_tokenizer(folder / TOKENIZER, error) from error

@@ -1,20 +1,22 @@
-"""Words and word pieces: which pieces of a transformer's tokenizer stand for which word."""
+"""Words and subwords: which pieces of a transformer's tokenizer stand for which word. No torch here."""
 
 from __future__ import annotations
 
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from disconer.core.errors import DisconerError
+from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.core.types import Sentence
-from disconer.nn.encoders.transformer.case import Case, cases
+from disconer.nn.encoders.hub import first_line
+from disconer.nn.encoders.transformer.case import Case, cases, reads_case
 from disconer.nn.reader import Ints, Pieces
 
 # Tokenizing is a hundredth of the work; its threads would only make the library warn at every fork.
@@ -80,3 +82,38 @@ class PieceTokenizer:
             self.tokenizer.save_pretrained(staging)
             for path in Path(staging).iterdir():
                 replace_file(folder / path.name, path.read_bytes())
+
+
+TOKENIZER = "tokenizer.json"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTokenizer:
+    """A tokenizer.json as `PieceTokenizer` expects it: what a tokenizer of transformers is, without transformers."""
+
+    backend_tokenizer: Any
+    pad_token_id: int
+
+    def save_pretrained(self, folder: str) -> None:
+        self.backend_tokenizer.save(str(Path(folder) / TOKENIZER))
+
+
+def load_saved_tokenizer(folder: Path, description: Mapping[str, Any], *, padding: int) -> PieceTokenizer:
+    """The reader of the exported model in a folder, without transformers. description: of its encoder."""
+    from tokenizers import Tokenizer
+
+    path = folder / TOKENIZER
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # what the tokenizers library raises has no type of its own
+        raise damaged_tokenizer(path, error) from error
+    return PieceTokenizer(SavedTokenizer(tokenizer, padding), case=reads_case(description))
+
+
+def damaged_tokenizer(path: Path, error: Exception) -> DisconerError:
+    return DisconerError(
+        "The tokenizer of this model is missing or damaged",
+        where=Where(str(path)),
+        got=first_line(error),
+        fix="Copy the model again, whole.",
+    )

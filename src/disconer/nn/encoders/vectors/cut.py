@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from disconer.formats import read
-from disconer.nn.encoders.vectors.load import load_vectors
-from disconer.nn.encoders.vectors.table import VectorTable
+from disconer.nn.encoders.vectors.table import VectorTable, load_vectors
 from disconer.text import segment
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from disconer.core.errors import DisconerError, Where, excerpt
-from disconer.nn.encoders.vectors.table import Floats
 
+Floats: TypeAlias = NDArray[np.float32]
 Row: TypeAlias = tuple[bytes, Floats]  # a word in UTF-8, and its vector
 
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from disconer.core.errors import DisconerError, Where
 from disconer.nn.encoders.hub import PACKAGES, package_folders
-from disconer.nn.encoders.vectors.files import Row, Rows
-from disconer.nn.encoders.vectors.table import Floats
+from disconer.nn.encoders.vectors.files import Floats, Row, Rows
 
 INDEX_SUFFIXES = (".txt", ".json", ".parquet")
 

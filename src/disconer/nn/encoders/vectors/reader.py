@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.core.types import Sentence
@@ -90,3 +91,8 @@ def load_words(folder: Path) -> list[str]:
             fix="Copy the model again, whole.",
         ) from error
     return words
+
+
+def load_word_reader(config: EncoderConfig, folder: Path) -> WordReader:
+    """The reader of the model in a folder."""
+    return WordReader(load_words(folder), spelled=config.characters is not None)

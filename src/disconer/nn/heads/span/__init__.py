@@ -1,4 +1,8 @@
 """The span head of the paper: spans are classified, then pairs of them, and entities are maximal cliques.
 
-Targets, decisions, reading and the oracle need no torch.
+All but `head`, `scorers`, `target_tensors` and `graphs` works without torch.
 """
+
+from disconer.nn.heads.span.kind import SPAN
+
+__all__ = ["SPAN"]

@@ -9,15 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from disconer.nn.reader import Ints
+from disconer.nn.reader import Bools, Floats, Ints
 
 NONE = 0  # the class of spans that are no fragment; label number n is class n + 1
-THRESHOLD = 0.5  # of a label's probability where a span may have several
-
-Floats = NDArray[np.float32]
-Bools = NDArray[np.bool_]
+THRESHOLD = 0.5  # of a label's probability of multilabel spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +30,13 @@ class SpanPlaces:
     def __getitem__(self, chosen: Bools | Ints) -> SpanPlaces:
         return SpanPlaces(self.row[chosen], self.start[chosen], self.end[chosen])
 
+    @property
+    def place(self) -> Ints:
+        """Row, start and width less one of each.  Shape: (3, K)"""
+        return np.stack([self.row, self.start, self.end - self.start - 1])
+
     def keys(self, n_words: int) -> Ints:
-        """One number a span, in their order.  n_words: of the longest window"""
+        """One number per span, in their order.  n_words: of the longest window"""
         return (self.row * n_words + self.start) * (n_words + 1) + self.end
 
 
@@ -43,39 +44,36 @@ class SpanPlaces:
 class Fragments:
     """Spans that are judged to be fragments. K of them.
 
-    chances: the probability of each label.  Shape: (K, labels)
+    probabilities: of each label.  Shape: (K, labels)
     labelled: which labels each of them has.  Shape: (K, labels)
     """
 
     spans: SpanPlaces
-    chances: Floats
+    probabilities: Floats
     labelled: Bools
 
 
-def margins(scores: Floats, *, several: bool) -> Floats:
-    """By how much the best label of a span beats its being no fragment.  Shape: (…, classes) -> (…)"""
-    best: Floats = scores[..., 1:].max(-1)
-    return best if several else best - scores[..., NONE]
-
-
-def decide(spans: SpanPlaces, scores: Floats, lengths: Sequence[int], *, several: bool) -> Fragments:
-    """Fragments with their labels, from spans that score above 0.
+def decide(
+    spans: SpanPlaces, scores: Floats, margins: Floats, lengths: Sequence[int], *, multilabel: bool
+) -> Fragments:
+    """Fragments with their labels, from spans with a margin above 0.
 
     scores: of each span for each class.  Shape: (K, classes)
+    margins: of each span, by how much it is a fragment rather than none; see `scorers.margins`.  Shape: (K,)
     lengths: words of each window.
-    several: a span may have several labels, each by a threshold, or one.
+    multilabel: a span may have several labels, each by a threshold, or one.
     """
-    kept = at_most_one_a_word(spans.row, margins(scores, several=several), lengths)
+    kept = at_most_one_per_word(spans.row, margins, lengths)
     spans, scores = spans[kept], scores[kept]
-    if several:
-        chances = (1 / (1 + np.exp(-scores[:, 1:]))).astype(np.float32)
-        return Fragments(spans, chances, chances > THRESHOLD)
+    if multilabel:
+        probabilities = (1 / (1 + np.exp(-scores[:, 1:]))).astype(np.float32)
+        return Fragments(spans, probabilities, probabilities > THRESHOLD)
     powers = np.exp(scores - scores.max(-1, keepdims=True))
-    chances = (powers[:, 1:] / powers.sum(-1, keepdims=True)).astype(np.float32)
-    return Fragments(spans, chances, chances == chances.max(-1, keepdims=True))
+    probabilities = (powers[:, 1:] / powers.sum(-1, keepdims=True)).astype(np.float32)
+    return Fragments(spans, probabilities, probabilities == probabilities.max(-1, keepdims=True))
 
 
-def at_most_one_a_word(row: Ints, margin: Floats, lengths: Sequence[int]) -> Bools:
+def at_most_one_per_word(row: Ints, margin: Floats, lengths: Sequence[int]) -> Bools:
     """Which spans to keep: of each window the best, as many as it has words. An untrained head takes everything
     for a fragment, and pairs of everything are more than memory holds.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,27 +11,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from disconer.nn.heads.span.decisions import (
-    NONE,
-    Floats,
-    Fragments,
-    SpanPlaces,
-    at_most_one_a_word,
-    decide,
-    pairs_within_rows,
-    possible_pairs,
-)
-from disconer.nn.heads.span.reading import read_entities
-from disconer.nn.heads.span.scorers import FragmentScorer, RelationScorer, WidthEmbedding
-from disconer.nn.heads.span.target_tensors import Relation, SpanTargetBatch, relation_classes, span_target_batch
+from disconer.nn.heads.span.decisions import NONE, SpanPlaces, at_most_one_per_word, pairs_within_rows
+from disconer.nn.heads.span.reading import find_entities
+from disconer.nn.heads.span.scorers import FragmentScorer, RelationScorer, WidthEmbedding, margins, succession
+from disconer.nn.heads.span.target_tensors import SpanTargetBatch, relation_classes, span_target_batch
 from disconer.nn.heads.span.targets import SpanTargets, span_targets
-from disconer.nn.reader import Ints
+from disconer.nn.reader import Floats, Ints
 from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
-IGNORED = -100  # the class of spans that do not exist, which the loss passes over
-PAIRS_AT_ONCE = 2**14  # scored in prediction, where 500 fragments in a window would else need gigabytes
+IGNORED = -100  # the class of spans that do not exist, which the loss skips
 
 
 class SpanScores(NamedTuple):
@@ -38,13 +29,13 @@ class SpanScores(NamedTuple):
 
     words:  Shape: (B, N, d)
     scores: of all spans.  Shape: (B, N, W, classes)
-    above: which of them are more likely a fragment than none.  Shape: (B, N, W)
+    margins: by how much each is a fragment rather than none; minus infinity if it does not exist.  Shape: (B, N, W)
     lengths: words of each window.
     """
 
     words: Tensor
     scores: Tensor
-    above: Tensor
+    margins: Tensor
     lengths: list[int]
 
 
@@ -53,7 +44,7 @@ class SpanHead(nn.Module):
 
     labels: the entity types.
     max_width: words of the widest span; None for all.
-    several: a span may have several labels (each against NONE by a threshold) or one (softmax, as in the paper).
+    multilabel: a span may have several labels (each against NONE by a threshold) or one (softmax, as in the paper).
     relations: None leaves relation scoring out: every fragment is an entity.
     overlapping: whether pairs that share words are a class of their own in training.
     alpha, beta: weights of the two losses.
@@ -68,23 +59,28 @@ class SpanHead(nn.Module):
         fragments: FragmentScorer,
         relations: RelationScorer | None,
         overlapping: bool,
-        several: bool,
+        multilabel: bool,
         alpha: float,
         beta: float,
     ) -> None:
         super().__init__()
         self.labels = tuple(labels)
         self.label_numbers = {label: number for number, label in enumerate(self.labels)}
-        self.max_width, self.several, self.overlapping = max_width, several, overlapping
+        self.max_width, self.multilabel, self.overlapping = max_width, multilabel, overlapping
         self.alpha, self.beta = alpha, beta
         self.widths, self.fragments, self.relations = widths, fragments, relations
+
+    @property
+    def stages(self) -> dict[str, nn.Module]:
+        """See `Head`."""
+        return {"spans": self.fragments} | ({} if self.relations is None else {"pairs": self.relations})
 
     # Training
 
     def window_targets(self, window: Window, entities: list[TokenEntity]) -> SpanTargets:
-        """See `Head`. Entities of labels that this head does not know are left out."""
+        """See `Head`."""
         known = [entity for entity in entities if entity.label in self.label_numbers]
-        return span_targets(window.within(known), self.max_width)
+        return span_targets((entity.key for entity in window.within(known)), self.max_width)
 
     def batch_targets(self, targets: Sequence[SpanTargets]) -> SpanTargetBatch:
         """See `Head`."""
@@ -96,13 +92,14 @@ class SpanHead(nn.Module):
         valid = exists & batch.own_mask[:, :, None]  # where windows overlap, a span is learnt in one of them
         loss = self.alpha * self._fragment_loss(scores, valid, targets)
         if self.relations is not None:
-            candidates = self._candidates(scores.detach(), valid, batch.lengths, targets)
+            margin = margins(scores.detach(), valid, multilabel=self.multilabel)
+            candidates = self._candidates(margin, batch.lengths, targets)
             loss = loss + self.beta * self._relation_loss(words, candidates, targets)
         return loss
 
     def _fragment_loss(self, scores: Tensor, valid: Tensor, targets: SpanTargetBatch) -> Tensor:
         gold, place = targets.labels, tuple(targets.place)
-        if self.several:
+        if self.multilabel:
             wanted = torch.zeros_like(scores[..., 1:])  # (B, N, W, labels)
             wanted[place] = gold.to(wanted)
             weight = valid[..., None].to(wanted)
@@ -112,18 +109,15 @@ class SpanHead(nn.Module):
         classes[place] = torch.where(valid[place], gold.int().argmax(-1) + 1, IGNORED)
         return cross_entropy(scores.flatten(0, 2), classes.flatten(), ignore_index=IGNORED, reduction="sum")
 
-    def _candidates(
-        self, scores: Tensor, valid: Tensor, lengths: Sequence[int], targets: SpanTargetBatch
-    ) -> SpanPlaces:
-        """Gold and predicted fragments, sorted."""
-        margin = self._margins(scores)
-        chosen = (margin > 0) & valid
+    def _candidates(self, margin: Tensor, lengths: Sequence[int], targets: SpanTargetBatch) -> SpanPlaces:
+        """Gold and predicted fragments, sorted.  margin:  Shape: (B, N, W)"""
+        chosen = margin > 0
         chosen[tuple(targets.place)] = True
         place = chosen.nonzero(as_tuple=True)
         spans, margin_here = _fetch(place), margin[place].cpu().numpy()
-        kept = at_most_one_a_word(spans.row, margin_here, lengths)
+        kept = at_most_one_per_word(spans.row, margin_here, lengths)
         if not kept.all():
-            n_words = scores.shape[1]
+            n_words = margin.shape[1]
             kept |= np.isin(spans.keys(n_words), targets.spans.keys(n_words))
         return spans[kept]
 
@@ -135,32 +129,26 @@ class SpanHead(nn.Module):
 
     # Prediction
 
-    def begin(self, words: Tensor, batch: WordBatch) -> SpanScores:
+    def launch(self, words: Tensor, batch: WordBatch) -> SpanScores:
         """See `Head`."""
         scores, exists = self._span_scores(words, batch)
-        return SpanScores(words, scores, (self._margins(scores) > 0) & exists, batch.lengths)
+        return SpanScores(words, scores, margins(scores, exists, multilabel=self.multilabel), batch.lengths)
 
-    def finish(self, begun: SpanScores) -> list[list[Found]]:
+    def collect(self, launched: SpanScores) -> list[list[Found]]:
         """See `Head`."""
-        place = begun.above.nonzero(as_tuple=True)
-        scores = begun.scores[place].cpu().numpy()
-        fragments = decide(_fetch(place), scores, begun.lengths, several=self.several)
-        pairs, succession = self._succession(begun.words, fragments)
-        return read_entities(fragments, pairs, succession, self.labels, n_rows=len(begun.lengths))
-
-    def _succession(self, words: Tensor, fragments: Fragments) -> tuple[Ints, Floats]:
-        """Pairs that could be of one entity, and the probability that they are; 0 if that is not likeliest."""
-        pairs = possible_pairs(fragments)
-        if self.relations is None or not pairs.size:
-            return np.zeros((2, 0), dtype=np.int64), np.zeros(0, dtype=np.float32)
-        chances = torch.cat(
-            [
-                self._relation_scores(words, fragments.spans, pairs[:, first : first + PAIRS_AT_ONCE]).softmax(-1)
-                for first in range(0, pairs.shape[1], PAIRS_AT_ONCE)
-            ]
+        place = (launched.margins > 0).nonzero(as_tuple=True)
+        return find_entities(
+            _fetch(place),
+            launched.scores[place].cpu().numpy(),
+            launched.margins[place].cpu().numpy(),
+            lengths=launched.lengths,
+            labels=self.labels,
+            multilabel=self.multilabel,
+            succession=None if self.relations is None else partial(self._succession, launched.words),
         )
-        likeliest = chances.argmax(-1) == Relation.SUCCESSION
-        return pairs, torch.where(likeliest, chances[:, Relation.SUCCESSION], 0).cpu().numpy()
+
+    def _succession(self, words: Tensor, spans: SpanPlaces, pairs: Ints) -> Floats:
+        return succession(self._relation_scores(words, spans, pairs)).cpu().numpy()
 
     # Both
 
@@ -179,15 +167,10 @@ class SpanHead(nn.Module):
         lengths = batch.word_mask.sum(-1)
         return everywhere.unflatten(0, (n_rows, n_words)), end < lengths[:, None, None]
 
-    def _margins(self, scores: Tensor) -> Tensor:
-        """By how much the best label of a span beats its being no fragment.  Shape: (B, N, W)"""
-        best = scores[..., 1:].amax(-1)
-        return best if self.several else best - scores[..., NONE]
-
     def _relation_scores(self, words: Tensor, spans: SpanPlaces, pairs: Ints) -> Tensor:
         """Shape: (pairs, relations)"""
         assert self.relations is not None
-        place = torch.from_numpy(np.stack([spans.row, spans.start, spans.end - spans.start - 1])).to(words.device)
+        place = torch.from_numpy(spans.place).to(words.device)
         on_device = torch.from_numpy(pairs).to(words.device)
         scores: Tensor = self.relations(words, self.widths(place[2]), place, on_device)
         return scores.float()

@@ -1,21 +1,54 @@
-"""From the span head's decisions to entities with scores. No torch here."""
+"""From the scores of a span head to entities with scores of their own. No torch here.
+
+All ways to run the network meet here: they bring scores of spans, and can be asked for scores of pairs.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
-from disconer.nn.heads.span.decisions import Floats, Fragments
-from disconer.nn.reader import Ints
+from disconer.nn.arrays import WordArrays
+from disconer.nn.heads.exported import Arrays, RunGraph
+from disconer.nn.heads.span.decisions import Fragments, SpanPlaces, decide, possible_pairs
+from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found
 from disconer.text.fragment_graph import assemble
 
 MOST_ENTITIES = 1000  # of one label in a window: more come only of a model that has not learnt anything
 
+PAIRS_AT_ONCE = 2**14  # 500 fragments in a window would otherwise need gigabytes
+
 Edges = dict[tuple[int, int], float]
+# Of pairs of spans, by position, the probability that they are of one entity; 0 where that is not the likeliest.
+Succession = Callable[[SpanPlaces, Ints], Floats]
+
+
+def find_entities(
+    spans: SpanPlaces,
+    scores: Floats,
+    margins: Floats,
+    *,
+    lengths: Sequence[int],
+    labels: Sequence[str],
+    multilabel: bool,
+    succession: Succession | None,
+) -> list[list[Found]]:
+    """The entities of each window, from spans with a margin above 0. See `decide`."""
+    fragments = decide(spans, scores, margins, lengths, multilabel=multilabel)
+    pairs = possible_pairs(fragments)
+    if succession is None or not pairs.size:
+        pairs, linked = np.zeros((2, 0), dtype=np.int64), np.zeros(0, dtype=np.float32)
+    else:
+        parts = range(0, pairs.shape[1], PAIRS_AT_ONCE)
+        linked = np.concatenate(
+            [succession(fragments.spans, pairs[:, first : first + PAIRS_AT_ONCE]) for first in parts]
+        )
+    return read_entities(fragments, pairs, linked, labels, n_rows=len(lengths))
 
 
 def read_entities(
@@ -42,8 +75,8 @@ def _edges_by_row(fragments: Fragments, pairs: Ints, succession: Floats) -> dict
     linked = np.flatnonzero(succession)
     edges: defaultdict[int, Edges] = defaultdict(dict)
     rows = fragments.spans.row[pairs[0, linked]].tolist()
-    for row, pair, chance in zip(rows, pairs[:, linked].T.tolist(), succession[linked].tolist(), strict=True):
-        edges[row][pair[0], pair[1]] = chance
+    for row, pair, probability in zip(rows, pairs[:, linked].T.tolist(), succession[linked].tolist(), strict=True):
+        edges[row][pair[0], pair[1]] = probability
     return edges
 
 
@@ -53,26 +86,67 @@ def _read_simple(
     """Windows without any edge: each label of each fragment is an entity."""
     spans = fragments.spans
     which, label = fragments.labelled.nonzero()
-    columns = (spans.row[which], spans.start[which], spans.end[which], label, fragments.chances[which, label])
-    for row, start, end, number, chance in zip(*(column.tolist() for column in columns), strict=True):
+    columns = (spans.row[which], spans.start[which], spans.end[which], label, fragments.probabilities[which, label])
+    for row, start, end, number, probability in zip(*(column.tolist() for column in columns), strict=True):
         if row not in except_rows:
-            found[row].append(Found(labels[number], ((start, end),), chance))
+            found[row].append(Found(labels[number], ((start, end),), probability))
 
 
 def _read_graph(fragments: Fragments, row: int, edges: Edges, labels: Sequence[str]) -> list[Found]:
     """A window with edges: its entities are the maximal cliques."""
     first, end = np.searchsorted(fragments.spans.row, [row, row + 1]).tolist()
     ranges = list(zip(fragments.spans.start[first:end].tolist(), fragments.spans.end[first:end].tolist(), strict=True))
-    chances: list[dict[str, float]] = [{} for _ in ranges]
+    probabilities: list[dict[str, float]] = [{} for _ in ranges]
     for own, number in zip(*(axis.tolist() for axis in fragments.labelled[first:end].nonzero()), strict=True):
-        chances[own][labels[number]] = float(fragments.chances[first + own, number])
-    links = {(a - first, b - first): chance for (a, b), chance in edges.items()}
+        probabilities[own][labels[number]] = float(fragments.probabilities[first + own, number])
+    links = {(a - first, b - first): probability for (a, b), probability in edges.items()}
     found = []
-    for entity in assemble(ranges, [list(own) for own in chances], links, most=MOST_ENTITIES):
+    for entity in assemble(ranges, [list(own) for own in probabilities], links, most=MOST_ENTITIES):
         score = 1.0
         for span in entity.spans:
-            score *= chances[span][entity.label]
+            score *= probabilities[span][entity.label]
         for pair in combinations(entity.spans, 2):
             score *= links[pair]
         found.append(Found(entity.label, entity.ranges, score))
     return found
+
+
+PAIRS = "pairs"  # the graph that scores pairs of spans
+SCORES, MARGINS, WORDS = "scores", "margins", "words"  # the outputs of the graph that scores spans
+
+
+class SpanReader:
+    """Makes entities of the scores of an exported head. See `ScoreReader`.
+
+    pair_graph: runs the graph that scores pairs; None if pairs are not scored.
+    """
+
+    def __init__(
+        self, labels: Sequence[str], *, max_width: int | None, multilabel: bool, pair_graph: RunGraph | None
+    ) -> None:
+        self._labels, self._max_width, self._multilabel = tuple(labels), max_width, multilabel
+        self._pair_graph = pair_graph
+
+    def inputs(self, batch: WordArrays) -> Arrays:
+        """See `ScoreReader`: the widths of spans, less one."""
+        n_words = batch.word_mask.shape[1]
+        return {"widths": np.arange(min(self._max_width or n_words, n_words))}
+
+    def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
+        """See `ScoreReader`."""
+        margins = scores[MARGINS]  # (B, N, W)
+        row, start, width = place = (margins > 0).nonzero()
+        return find_entities(
+            SpanPlaces(row, start, start + width + 1),
+            scores[SCORES][place],
+            margins[place],
+            lengths=batch.lengths.tolist(),
+            labels=self._labels,
+            multilabel=self._multilabel,
+            succession=None if self._pair_graph is None else partial(self._succession, scores[WORDS]),
+        )
+
+    def _succession(self, words: Floats, spans: SpanPlaces, pairs: Ints) -> Floats:
+        assert self._pair_graph is not None
+        succession: Floats = self._pair_graph({"words": words, "place": spans.place, "pairs": pairs})[0]
+        return succession

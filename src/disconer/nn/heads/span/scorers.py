@@ -1,27 +1,22 @@
 """Scorers of spans and of pairs of spans: the paper's two MLPs, their first layers factorised.
 
-The span vector is [h_start, h_end, width]. A linear layer over it splits exactly into one product a start, one
-an end and one a width, so no tensor of spans x features is ever made.
+The span vector is [h_start, h_end, width]. A linear layer over it splits exactly into one product per start, one
+per end and one per width, so no tensor of spans x features is ever made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
+from disconer.nn.heads.span.decisions import NONE
+from disconer.nn.heads.span.target_tensors import Relation
+from disconer.nn.layers.mlp import mlp
+
 PRIOR = 2.0  # first biases of the fragment scorer: a label starts at odds of e^-4
-
-
-def mlp(sizes: Sequence[int], dropout: float) -> nn.Sequential:
-    """Activation and dropout of the layer before, then linear layers in between: sizes[0] -> … -> sizes[-1]."""
-    layers: list[nn.Module] = []
-    for inputs, outputs in pairwise(sizes):
-        layers += [nn.ReLU(), nn.Dropout(dropout), nn.Linear(inputs, outputs)]
-    return nn.Sequential(*layers)
 
 
 def _expect_none(output: nn.Module) -> None:
@@ -104,3 +99,23 @@ class RelationScorer(nn.Module):
         )  # (pairs, H)
         scores: Tensor = self.rest(hidden)
         return scores
+
+
+def margins(scores: Tensor, exists: Tensor, *, multilabel: bool) -> Tensor:
+    """By how much the best label of a span beats its being no fragment; minus infinity for spans that do not exist.
+
+    Shape: (…, classes), (…) -> (…)
+    """
+    best = scores[..., 1:].amax(-1)
+    margin = best if multilabel else best - scores[..., NONE]
+    return margin.masked_fill(~exists, -torch.inf)
+
+
+def succession(scores: Tensor) -> Tensor:
+    """The probability that pairs of spans are of one entity; 0 where that is not the likeliest of their relations.
+
+    Shape: (pairs, relations) -> (pairs,)
+    """
+    probabilities = scores.softmax(-1)
+    likeliest = probabilities.argmax(-1) == Relation.SUCCESSION
+    return torch.where(likeliest, probabilities[:, Relation.SUCCESSION], 0.0)

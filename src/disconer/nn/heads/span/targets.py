@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from disconer.text.alignment import Range, TokenEntity
+from disconer.evaluate.ceiling import WordEntity
+from disconer.text.alignment import Range
 
 Pair = tuple[int, int]  # positions in `SpanTargets.spans`, the smaller first
 
@@ -25,19 +26,22 @@ class SpanTargets:
     succession: frozenset[Pair]
 
 
-def span_targets(entities: Iterable[TokenEntity], max_width: int | None = None) -> SpanTargets:
-    """The targets of one sentence; fragments wider than `max_width` tokens are out of the model's reach."""
+def span_targets(entities: Iterable[WordEntity], max_width: int | None = None) -> SpanTargets:
+    """The targets of one sentence; fragments wider than `max_width` tokens are out of the model's reach.
+
+    entities: label and token ranges of each.
+    """
     entities = list(entities)
     labels: dict[Range, set[str]] = {}
-    for entity in entities:
-        for span in entity.ranges:
+    for label, ranges in entities:
+        for span in ranges:
             if max_width is None or span[1] - span[0] <= max_width:
-                labels.setdefault(span, set()).add(entity.label)
+                labels.setdefault(span, set()).add(label)
     spans = tuple(sorted(labels))
     position = {span: number for number, span in enumerate(spans)}
     succession = frozenset(
         pair
-        for entity in entities
-        for pair in combinations([position[span] for span in entity.ranges if span in position], 2)
+        for _, ranges in entities
+        for pair in combinations([position[span] for span in ranges if span in position], 2)
     )
     return SpanTargets(spans, tuple(tuple(sorted(labels[span])) for span in spans), succession)

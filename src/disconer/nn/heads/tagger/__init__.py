@@ -1,4 +1,8 @@
 """The tagger: one tag per word, chosen by a linear-chain CRF; a scheme turns entities into tags and back.
 
-`schemes`, `parts` and `reading` need NumPy only; `crf` needs torch.
+All but `head` and `crf` works without torch.
 """
+
+from disconer.nn.heads.tagger.kind import TAGGER
+
+__all__ = ["TAGGER"]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from disconer.nn.heads.tagger.reading import ANY
+from disconer.nn.heads.tagger.asked import ANY
 
 FORBIDDEN = -1e4  # the score of a transition that must not be; finite, so that gradients are
 IMPOSSIBLE = -1e30  # the log of a sum over no paths
@@ -22,7 +22,7 @@ SEGMENTS_AT_ONCE = 2**10  # bounds memory where a model that has learnt nothing 
 
 
 class Segments(NamedTuple):
-    """Stretches of words with what is asked of their tags, S of them, each of at most W words (`reading.Asked`).
+    """Stretches of words with what is asked of their tags, S of them, each of at most W words (`asked.Asked`).
 
     row: the sentence in the batch.  Shape: (S,)
     first, end: its words, half-open.  Shape: (S,)
@@ -92,25 +92,34 @@ class LinearChainCrf(nn.Module):
 
     def path_scores(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """The score of one tag sequence for each sentence, not normalised.  Shape: (B,)"""
-        start, between, end = self._scores()
+        start, between, end = self.scores()
         own = emissions.float().gather(2, tags[:, :, None]).squeeze(2)  # (B, N)
         steps = between[tags[:, :-1], tags[:, 1:]]  # (B, N - 1)
         last = tags.gather(1, mask.sum(-1, keepdim=True) - 1).squeeze(1)  # (B,)
         inner = torch.where(mask, own, 0).sum(-1) + torch.where(mask[:, 1:], steps, 0).sum(-1)
         return start[tags[:, 0]] + inner + end[last]
 
+    def partial_scores(self, emissions: Tensor, tags: Tensor, lengths: Tensor) -> Tensor:
+        """The log sum of the scores of all tag sequences that have these tags, not normalised.  Shape: (B,)
+
+        tags: ANY where every tag will do.  Shape: (B, N)
+        """
+        tag = torch.arange(emissions.shape[-1], device=emissions.device)
+        allowed = (tags == ANY)[:, :, None] | (tags[:, :, None] == tag)  # (B, N, T)
+        return self.log_partition(emissions.float().masked_fill(~allowed, IMPOSSIBLE), lengths)
+
     def log_partition(self, emissions: Tensor, lengths: Tensor) -> Tensor:
         """The log sum of the scores of all tag sequences of each sentence.  Shape: (B,)
 
         lengths: words of each sentence.  Shape: (B,)
         """
-        return (self._forward_sums(emissions.float(), lengths)[:, -1] + self._scores()[2]).logsumexp(-1)
+        return (self._forward_sums(emissions.float(), lengths)[:, -1] + self.scores()[2]).logsumexp(-1)
 
     # Prediction
 
     def viterbi(self, emissions: Tensor, lengths: Tensor) -> Tensor:
         """The likeliest tags of each sentence; 0 for padding.  Shape: (B, N)"""
-        start, between, end = self._scores()
+        start, between, end = self.scores()
         emissions = emissions.float()
         n_words = emissions.shape[1]
         best = start + emissions[:, 0]  # (B, T): of paths that end in a tag
@@ -153,10 +162,10 @@ class LinearChainCrf(nn.Module):
         emissions = emissions.float()
         forward = self._forward_sums(emissions, lengths)
         backward = self._backward_sums(emissions, lengths)
-        return Paths(forward, backward, (forward[:, -1] + self._scores()[2]).logsumexp(-1))
+        return Paths(forward, backward, (forward[:, -1] + self.scores()[2]).logsumexp(-1))
 
     def _segment_probabilities(self, emissions: Tensor, paths: Paths, segments: Segments) -> Tensor:
-        between = self._scores()[1]
+        between = self.scores()[1]
         row, first, end, only, never = segments
         sums = _as_asked(paths.forward[row, first], only[:, 0], never[:, 0])  # (S, T)
         for step in range(1, int((end - first).max()) if len(row) else 0):
@@ -170,7 +179,7 @@ class LinearChainCrf(nn.Module):
 
     # Both
 
-    def _scores(self) -> tuple[Tensor, Tensor, Tensor]:
+    def scores(self) -> tuple[Tensor, Tensor, Tensor]:
         """Start, transitions and end, with what is not allowed. Shape: (T,), (T, T), (T,)"""
         return (
             torch.where(self.may_start, self.start.float(), FORBIDDEN),
@@ -180,7 +189,7 @@ class LinearChainCrf(nn.Module):
 
     def _forward_sums(self, emissions: Tensor, lengths: Tensor) -> Tensor:
         """See `Paths`. Padding repeats the last word.  Shape: (B, N, T)"""
-        start, between, _ = self._scores()
+        start, between, _ = self.scores()
         sums = start + emissions[:, 0]  # (B, T)
         found = [sums]
         for word in range(1, emissions.shape[1]):
@@ -191,7 +200,7 @@ class LinearChainCrf(nn.Module):
 
     def _backward_sums(self, emissions: Tensor, lengths: Tensor) -> Tensor:
         """See `Paths`. Padding repeats the last word.  Shape: (B, N, T)"""
-        _, between, end = self._scores()
+        _, between, end = self.scores()
         sums = end.expand(emissions.shape[0], -1)  # (B, T)
         found = [sums]
         for word in range(emissions.shape[1] - 1, 0, -1):

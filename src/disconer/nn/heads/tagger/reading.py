@@ -11,32 +11,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from disconer.nn.arrays import WordArrays
+from disconer.nn.heads.exported import Arrays
+from disconer.nn.heads.tagger.asked import ANY, Asked
+from disconer.nn.heads.tagger.numpy_crf import NumpyCrf
 from disconer.nn.heads.tagger.parts import Key
 from disconer.nn.heads.tagger.schemes import Scheme, continuation
+from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found
-
-ANY = -1  # in place of a tag: nothing is asked
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float32]
-
-
-class Asked(NamedTuple):
-    """What tags must be for entities to be there: one stretch of words each, S of them, of at most W words.
-
-    row: the sentence.  Shape: (S,)
-    first, end: its words, half-open.  Shape: (S,)
-    only: the tag that a word must have, by number; ANY if it may have all.  Shape: (S, W)
-    never: a tag that a word must not have; ANY if there is none.  Shape: (S, W)
-    """
-
-    row: Ints
-    first: Ints
-    end: Ints
-    only: Ints
-    never: Ints
 
 
 class TaggedEntities(NamedTuple):
@@ -91,3 +74,25 @@ def _ask(found: Sequence[tuple[int, Key]], best: Ints, lengths: Sequence[int], t
             if stop < lengths[sentence]:
                 never[place, stop - origin] = number[continuation(tags[best[sentence, stop - 1]])]
     return Asked(row, first, end, only, never)
+
+
+EMISSIONS = "emissions"  # the output of an exported tagger's graph
+
+
+class TagReader:
+    """Makes entities of the emissions of an exported tagger. See `ScoreReader`."""
+
+    def __init__(self, scheme: Scheme, tags: Sequence[str], crf: NumpyCrf) -> None:
+        self._scheme, self._tags, self._crf = scheme, tags, crf
+
+    def inputs(self, batch: WordArrays) -> Arrays:
+        """See `ScoreReader`."""
+        return {}
+
+    def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
+        """See `ScoreReader`."""
+        emissions, lengths = scores[EMISSIONS], batch.lengths.tolist()
+        best = self._crf.viterbi(emissions, lengths)
+        entities = read_entities(best, lengths, tags=self._tags, scheme=self._scheme)
+        probabilities = self._crf.segment_probabilities(emissions, lengths, entities.asked)
+        return entities.scored(probabilities, n_rows=len(lengths))

@@ -238,10 +238,10 @@ def _check_ranges(entities: Iterable[Key], n_words: int) -> None:
             raise ValueError(f"entity {label} {ranges} does not lie in a sentence of {n_words} words")
 
 
-BIO = PartScheme("bio", (WHOLE,), name_bio, join_nothing)
-BIOHD = PartScheme("biohd", (WHOLE, HEAD, BODY), name_biohd, join_biohd)
+BIO = PartScheme("BIO", (WHOLE,), name_bio, join_nothing)
+BIOHD = PartScheme("BIOHD", (WHOLE, HEAD, BODY), name_biohd, join_biohd)
 BIOHD1234 = PartScheme(
-    "biohd1234",
+    "BIOHD1234",
     (WHOLE, HEAD, AFTER_HEAD, AFTER_BODY, BEFORE_HEAD, BEFORE_BODY),
     name_biohd1234,
     join_biohd1234,

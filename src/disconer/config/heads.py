@@ -1,0 +1,72 @@
+"""The kinds of heads, by name, and the section `head` of a configuration, which belongs to the kind that it names.
+
+Heads live in `nn`, which stands above this package: they are known here by name only, and imported when one is asked
+for. All that the configuration needs of a kind is the type of its settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails
+
+from disconer.config.section import HeadSettings
+from disconer.core.plugins import Registry
+
+
+class Configurable(Protocol):
+    """What the configuration needs of a kind of heads; `disconer.nn.heads.kind.HeadKind` is all of it."""
+
+    @property
+    def settings(self) -> type[HeadSettings]: ...
+
+
+DEFAULT_HEAD = "span"
+HEADS: Registry[Configurable] = Registry(
+    "disconer.heads",
+    {
+        "span": "disconer.nn.heads.span:SPAN",
+        "grid": "disconer.nn.heads.grid:GRID",
+        "tagger": "disconer.nn.heads.tagger:TAGGER",
+    },
+    what="kind of head",
+)
+
+
+def head_settings(section: Any) -> HeadSettings:
+    """The settings that a section `head` says, checked as its kind wants it; without a kind, it is a span head's."""
+    if isinstance(section, HeadSettings):
+        return section
+    if not isinstance(section, Mapping):
+        raise _error("dict_type", (), section)
+    kind = section.get("kind", DEFAULT_HEAD)
+    if not isinstance(kind, str) or kind not in HEADS:
+        raise _error("literal_error", ("kind",), kind, expected=in_words(HEADS.names()))
+    return HEADS.get(kind).settings.model_validate(dict(section))
+
+
+def default_head() -> HeadSettings:
+    return head_settings({})
+
+
+def kind_in(values: Any) -> str:
+    """The kind of head that the values of a configuration ask for; the default where they ask for none that exists."""
+    section = values.get("head") if isinstance(values, Mapping) else None
+    kind = section.get("kind") if isinstance(section, Mapping) else None
+    return kind if isinstance(kind, str) and kind in HEADS else DEFAULT_HEAD
+
+
+def in_words(names: tuple[str, ...]) -> str:
+    """
+    >>> in_words(("span", "tagger", "grid"))
+    'span, tagger or grid'
+    """
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _error(kind: str, place: tuple[str, ...], value: Any, **context: str) -> ValidationError:
+    details = InitErrorDetails(type=kind, loc=place, input=value, ctx=context)
+    return ValidationError.from_exception_data("head", [details])

@@ -1,0 +1,280 @@
+"""PubAnnotation JSON: a text and its denotations, relations and attributes, in one track or several.
+
+{"sourcedb": "PubMed", "sourceid": "123", "text": "…",
+ "denotations": [{"id": "T1", "span": [{"begin": 0, "end": 4}, {"begin": 9, "end": 12}], "obj": "Disease"}],
+ "relations": [{"id": "R1", "subj": "T1", "pred": "…", "obj": "T2"}], "attributes": […], "tracks": […]}
+
+A document is named sourcedb-sourceid-divid, by those that are there, or after its file. Discontinuous mentions are
+read as bags of spans or as chains, and written as bags. A score is an attribute "score". The denotations of a track
+get the name of its project before their ids. The rest goes to `extras["pubannotation"]` as it is; there
+"denotations" holds by id what denotations say beyond span and obj.
+
+A path without a suffix becomes a folder of files, one a document, as PubAnnotation takes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from disconer.core.errors import BadInput, Where, excerpt
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document, Entity
+from disconer.formats.entities import Gathered, build_entity
+from disconer.formats.extras import carried, note_unsaid
+from disconer.formats.format import Format, member_reader
+from disconer.formats.jsonfiles import SUFFIXES, dump_json, field, iter_records, json_writer, leading_keys
+from disconer.formats.source import Member
+from disconer.formats.target import new_folder, path_within
+
+NAME = "pubannotation"
+SOURCE = ("sourcedb", "sourceid", "divid")
+SCORE = "score"  # the attribute that holds one
+_TARGET = re.compile(r"/sourcedb/(?P<sourcedb>[^/]+)/sourceid/(?P<sourceid>[^/]+)(?:/divs/(?P<divid>[^/]+))?")
+
+
+def source_name(record: Mapping[str, Any]) -> str:
+    """sourcedb-sourceid-divid, as PubAnnotation calls its files; empty if the record does not say its source."""
+    if record.get("sourceid") is None:
+        target = _TARGET.search(str(record.get("target", "")))
+        record = target.groupdict() if target else {}
+    return "-".join(str(record[part]) for part in SOURCE if record.get(part) is not None)
+
+
+def prefix_of(track: Any, number: int) -> str:
+    project = track.get("project") if isinstance(track, dict) else None
+    return f"{project or f'track{number + 1}'}_"
+
+
+NAMELESS_SCORES = "scores of entities without an id"
+RENAMED = "sources of renamed documents"
+
+
+def to_record(document: Document, ledger: Ledger) -> dict[str, Any]:
+    """The JSON object of a document."""
+    note_unsaid(document, NAME, ledger)
+    with carried(document, NAME) as rest:
+        source = {name: rest.pop(name) for name in SOURCE if name in rest}
+        if source_name(rest | source) != document.id:
+            ledger.lost(RENAMED, int(bool(source)))
+            source = {"sourceid": document.id}
+        beyond = dict(rest.pop("denotations", {}))
+        tracks = [dict(track) for track in rest.get("tracks", ())]
+        holders = {prefix_of(track, number): track for number, track in enumerate(tracks)} | {"": rest}
+        denoted: dict[str, list[Entity]] = {prefix: [] for prefix in holders}
+        for entity in document.entities:
+            prefix = next(prefix for prefix in holders if (entity.id or "").startswith(prefix))
+            denoted[prefix].append(entity)
+        for prefix, holder in holders.items():
+            _put(denoted[prefix], holder, prefix, beyond, ledger)
+        record = source | {"text": "", "denotations": []} | rest | {"text": document.text}
+        return record | {"tracks": tracks} if tracks else record
+
+
+def _put(
+    entities: list[Entity], track: dict[str, Any], prefix: str, beyond: dict[str | None, Any], ledger: Ledger
+) -> None:
+    """Make the entities the track's denotations, and their scores attributes of it."""
+    track["denotations"] = [_denotation(entity, prefix) | beyond.get(entity.id, {}) for entity in entities]
+    scored = [entity for entity in entities if entity.score is not None]
+    named = [(entity.id.removeprefix(prefix), entity.score) for entity in scored if entity.id is not None]
+    ledger.lost(NAMELESS_SCORES, len(scored) - len(named))
+    if named:
+        scores = [{"id": f"{SCORE}-{id}", "subj": id, "pred": SCORE, "obj": score} for id, score in named]
+        track["attributes"] = [*track.get("attributes", ()), *scores]
+
+
+def _denotation(entity: Entity, prefix: str) -> dict[str, Any]:
+    spans = [{"begin": start, "end": end} for start, end in entity.fragments]
+    name = {} if entity.id is None else {"id": entity.id.removeprefix(prefix)}
+    return {**name, "span": spans[0] if len(spans) == 1 else spans, "obj": entity.label}
+
+
+FRAGMENT = "_FRAGMENT"
+CHAINED = "_lexicallyChainedTo"
+
+Items = list[dict[str, Any]]
+
+
+def unchain(denotations: Items, relations: Items) -> tuple[Items, Items, Items]:
+    """Denotations with all their spans, the relations that are no links, and fragments that no chain leads to."""
+    loose = [item for item in denotations if item.get("obj") == FRAGMENT]
+    if not loose:
+        return denotations, relations, []
+    fragments = {name: item for item in loose if (name := name_of(item)) is not None}
+    links: dict[str | None, list[str]] = {}
+    others = []
+    for relation in relations:
+        target = name_of(relation, "obj")
+        if relation.get("pred") == CHAINED and target in fragments:
+            links.setdefault(name_of(relation, "subj"), []).append(target)
+        else:
+            others.append(relation)
+    links.pop(None, None)
+    bags: Items = []
+    used: set[str] = set()
+    for item in denotations:
+        if item.get("obj") != FRAGMENT:
+            chain = _reached(name_of(item), links)
+            used.update(chain)
+            spans = [span for name in reversed(chain) for span in spans_of(fragments[name])] + spans_of(item)
+            bags.append(item | {"span": spans} if chain else item)
+    return bags, others, [item for item in loose if name_of(item) not in used]
+
+
+def name_of(item: dict[str, Any], field: str = "id") -> str | None:
+    """The id in a field, which some files have as a number; None if there is none."""
+    return None if item.get(field) is None else str(item[field])
+
+
+def spans_of(item: dict[str, Any]) -> list[Any]:
+    """The spans of a denotation, one or a bag."""
+    span = item.get("span")
+    return span if isinstance(span, list) else [span]
+
+
+def _reached(name: str | None, links: dict[str | None, list[str]]) -> list[str]:
+    """The fragments that a chain leads to, nearest first; a chain that bites its tail ends there."""
+    found: dict[str, None] = {}
+    ahead = list(links.get(name, ()))
+    for fragment in ahead:  # which grows as it is gone through
+        if fragment not in found:
+            found[fragment] = None
+            ahead += links.get(fragment, ())
+    return list(found)
+
+
+_DENOTATION = {"id", "span", "obj"}
+
+
+def from_record(record: Any, name: str, where: Where, ledger: Ledger) -> Document:
+    """The document of a JSON object, called `name` if it does not say its source."""
+    text = field(record, "text", str, where)
+    id = source_name(record) or name
+    reader = _TrackReader(text, Where(where.path, where.line, document=id), ledger)
+    rest = reader.read(record, "")
+    del rest["text"]
+    if rest.keys() & set(SOURCE) == {"sourceid"}:
+        del rest["sourceid"]  # it is the id
+    if "tracks" in rest:
+        tracks = field(record, "tracks", list, where)
+        rest["tracks"] = [reader.read(track, prefix_of(track, number)) for number, track in enumerate(tracks)]
+    if reader.gathered.beyond:
+        rest["denotations"] = reader.gathered.beyond
+    return Document(id, text, tuple(reader.gathered.entities), extras={NAME: rest} if rest else {})
+
+
+class _TrackReader:
+    """Reads the denotations of a document, track by track, into `gathered`."""
+
+    def __init__(self, text: str, where: Where, ledger: Ledger) -> None:
+        self.gathered = Gathered(where, ledger)
+        self._text, self._where, self._ledger = text, where, ledger
+
+    def read(self, track: Any, prefix: str) -> dict[str, Any]:
+        """Take the track's entities, and give the rest of it."""
+        lists = {name: self._objects(track, name) for name in ("denotations", "relations", "attributes")}
+        denotations, relations, loose = unchain(lists["denotations"], lists["relations"])
+        for item in loose:
+            problem = "This fragment is in no chain that leads from a denotation with a label"
+            self._ledger.fault(BadInput("bad-syntax", problem, where=self._place(name_of(item))))
+        scores, attributes = _split_scores(lists["attributes"], {name_of(item) for item in denotations})
+        for item in denotations:
+            entity = self._entity(item, prefix, scores.get(name_of(item)))
+            if entity is not None:
+                self.gathered.add(entity, {name: value for name, value in item.items() if name not in _DENOTATION})
+        rest = {name: value for name, value in track.items() if name not in lists}
+        kept = {"relations": relations, "attributes": attributes}
+        return rest | {name: value for name, value in kept.items() if value}
+
+    def _objects(self, track: Any, name: str) -> list[dict[str, Any]]:
+        items: list[Any] = field(track, name, list, self._where, default=[])
+        for item in items:
+            if not isinstance(item, dict):
+                raise BadInput(
+                    "bad-syntax", f"One of the {name} is not an object", where=self._where, got=excerpt(item)
+                )
+        return items
+
+    def _entity(self, item: dict[str, Any], prefix: str, score: float | None) -> Entity | None:
+        name = name_of(item)
+        id = None if name is None else f"{prefix}{name}"
+        where = self._place(id)
+        try:
+            label = field(item, "obj", str, where)
+            pairs = [(field(span, "begin", int, where), field(span, "end", int, where)) for span in spans_of(item)]
+        except BadInput as error:
+            self._ledger.fault(error)
+            return None
+        return build_entity(
+            label,
+            pairs,
+            self._text,
+            ledger=self._ledger,
+            path=where.path or "",
+            line=where.line,
+            document=where.document,
+            id=id,
+            score=score,
+        )
+
+    def _place(self, id: str | None) -> Where:
+        return Where(self._where.path, self._where.line, None, self._where.document, id)
+
+
+def _split_scores(
+    attributes: list[dict[str, Any]], names: set[str | None]
+) -> tuple[dict[str | None, float], list[dict[str, Any]]]:
+    """The scores of denotations by id, and the attributes that are none."""
+    scores: dict[str | None, float] = {}
+    others = []
+    for attribute in attributes:
+        subject = name_of(attribute, "subj")
+        value: Any = attribute.get("obj")
+        is_score = attribute.get("pred") == SCORE and type(value) in (int, float) and 0 <= value <= 1
+        if is_score and subject is not None and subject in names and subject not in scores:
+            scores[subject] = float(value)
+        else:
+            others.append(attribute)
+    return scores, others
+
+
+def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
+    for number, (where, record) in enumerate(iter_records(member, ledger), 1):
+        name = member.stem if number == 1 else f"{member.stem}-{number}"
+        try:
+            document = from_record(record, name, where, ledger)
+        except BadInput as error:
+            ledger.fault(error)
+            continue
+        yield document
+
+
+_write_file = json_writer(to_record)
+
+
+def _write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
+    if path.suffix:
+        _write_file(documents, path, ledger)
+        return
+    with new_folder(path) as folder:
+        for document in documents:
+            path_within(folder, document.id, ".json").write_bytes(dump_json(to_record(document, ledger)) + b"\n")
+
+
+def _sniff(name: str, head: bytes) -> bool:
+    keys = leading_keys(head)
+    return "denotations" in keys or ("text" in keys and bool(keys & {"tracks", "sourceid", "sourcedb"}))
+
+
+FORMAT = Format(
+    name=NAME,
+    about="PubAnnotation JSON: denotations with one or more spans, relations, attributes, tracks",
+    holds="all entities with scores, relations, attributes",
+    suffixes=SUFFIXES,
+    sniff=_sniff,
+    read=member_reader(SUFFIXES, _read),
+    write=_write,
+)

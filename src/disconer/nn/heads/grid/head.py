@@ -1,0 +1,265 @@
+"""The grid head: targets, loss and decoding on a grid over pairs of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from disconer.nn.heads.exported import Graph, HeadGraphs
+from disconer.nn.heads.grid.reading import (
+    AFTER_LABELS,
+    GRID_GRAPH,
+    WORDS,
+    Envelopes,
+    Steps,
+    length_groups,
+    places,
+    read_entities,
+    sizes,
+)
+from disconer.nn.heads.grid.settings import Decoding
+from disconer.nn.heads.grid.targets import GridTargets, grid_targets
+from disconer.nn.layers.pair_grid import PairGrid, prior_bias
+from disconer.nn.reader import Ints
+from disconer.nn.tensors import WordBatch
+from disconer.nn.windows import Found, Window
+from disconer.text.alignment import TokenEntity
+
+RARE, LIKELY = 0.02, 0.9  # first probabilities: of labels, links and gaps, and of entities without a gap
+
+
+@dataclass(frozen=True, slots=True)
+class GridTargetBatch:
+    """The targets of the windows of a batch, as in `GridTargets`, with the row of each before them.
+
+    entities:  Shape: (5, E).  links:  Shape: (3, L).  unknown:  Shape: (2, U)
+    """
+
+    entities: Tensor
+    links: Tensor
+    unknown: Tensor
+
+    def to(self, device: torch.device) -> GridTargetBatch:
+        return replace(self, **{name: getattr(self, name).to(device, non_blocking=True) for name in self.__slots__})
+
+
+class Cells(NamedTuple):
+    """The pairs of words of a batch and their scores. M of them.
+
+    row, first, gap: where they are.  Shape: (M,)
+    scores:  Shape: (M, labels + AFTER_LABELS)
+    """
+
+    row: Tensor
+    first: Tensor
+    gap: Tensor
+    scores: Tensor
+
+    def numbers(self, n_rows: int, n_words: int) -> Tensor:
+        """Where the cell of a row, a word and a gap is.  Shape: (B, N, N)"""
+        numbers = self.row.new_zeros(n_rows, n_words, n_words)
+        numbers[self.row, self.first, self.gap] = torch.arange(len(self.row), device=self.row.device)
+        return numbers
+
+
+class Scored(NamedTuple):
+    """What the network says of a batch, on its device; lengths: of its windows, on the CPU."""
+
+    cells: Cells
+    lengths: list[int]
+
+
+class GridHead(nn.Module):
+    """Entities from pairs of words. See `GridSettings`.
+
+    A pair is scored for each label (it is the first and last word of such an entity), as a link (the second is the next
+    word after the first in some entity), and, if it is an entity, for being one without a gap, and with one.
+    """
+
+    def __init__(
+        self,
+        *,
+        labels: Sequence[str],
+        grid: PairGrid,
+        reach: int | None,
+        gap_weight: float,
+        threshold: float,
+        decoding: Decoding,
+    ) -> None:
+        super().__init__()
+        self.labels = tuple(labels)
+        self.label_numbers = {label: number for number, label in enumerate(self.labels)}
+        self.grid = grid
+        self.reach, self.gap_weight, self.threshold, self.decoding = reach, gap_weight, threshold, decoding
+        with torch.no_grad():
+            grid.output.bias.fill_(prior_bias(RARE))
+            grid.output.bias[-2] = prior_bias(LIKELY)
+
+    @property
+    def stages(self) -> dict[str, nn.Module]:
+        """See `Head`."""
+        return {"grid": self.grid}
+
+    # Training
+
+    def window_targets(self, window: Window, entities: list[TokenEntity]) -> GridTargets:
+        """See `Head`."""
+        known = [entity for entity in entities if entity.label in self.label_numbers]
+        held = window.within(known)
+        cut = [entity for entity in known if not _holds(window, entity)]
+        words = (word - window.start for entity in cut for start, end in entity.ranges for word in range(start, end))
+        inside = (word for word in words if 0 <= word < len(window))
+        return grid_targets((entity.key for entity in held), self.label_numbers, self.reach, inside)
+
+    def batch_targets(self, targets: Sequence[GridTargets]) -> GridTargetBatch:
+        """See `Head`."""
+        return GridTargetBatch(
+            _with_rows([one.entities for one in targets]),
+            _with_rows([one.links for one in targets]),
+            _with_rows([one.unknown[None] for one in targets]),
+        )
+
+    def loss(self, words: Tensor, batch: WordBatch, targets: GridTargetBatch) -> Tensor:
+        """See `Head`: summed binary cross entropies of labels, links, and gaps of entities."""
+        cells = self._cells(words, batch.lengths)
+        number = cells.numbers(*words.shape[:2])
+        row, first, gap, label, gapped = targets.entities
+        entity, link = number[row, first, gap], number[tuple(targets.links)]
+        learnt = self._learnt(cells, batch, targets.unknown)  # (M,)
+        n_labels = len(self.labels)
+
+        heavier = torch.where(gapped == 1, self.gap_weight, 1.0)
+        wanted = torch.zeros_like(cells.scores[:, :n_labels])
+        wanted[entity, label] = 1
+        weight = learnt[:, None].repeat(1, n_labels)
+        weight[entity, label] *= heavier
+        loss = _cross_entropy(cells.scores[:, :n_labels], wanted, weight)
+
+        linked = torch.zeros_like(learnt)
+        linked[link] = 1
+        over_gap = (linked == 1) & (cells.gap > 1)
+        loss = loss + _cross_entropy(cells.scores[:, n_labels], linked, learnt * (1 + over_gap * (self.gap_weight - 1)))
+        if self.decoding == "paths":
+            return loss
+        kinds = torch.zeros_like(cells.scores[:, -2:])
+        kinds[entity, gapped] = 1
+        is_entity = torch.zeros_like(learnt)
+        is_entity[entity] = 1
+        return loss + _cross_entropy(cells.scores[:, -2:], kinds, (learnt * is_entity)[:, None].expand_as(kinds))
+
+    def _learnt(self, cells: Cells, batch: WordBatch, unknown: Tensor) -> Tensor:
+        """1 for pairs that teach something, else 0: where windows overlap, one of them does.  Shape: (M,)"""
+        is_known = torch.ones_like(batch.own_mask)
+        is_known[tuple(unknown)] = False
+        second = cells.first + cells.gap
+        learnt = batch.own_mask[cells.row, cells.first]
+        learnt = learnt & is_known[cells.row, cells.first] & is_known[cells.row, second]
+        return learnt.to(cells.scores.dtype)
+
+    # Prediction
+
+    def launch(self, words: Tensor, batch: WordBatch) -> Scored:
+        """See `Head`."""
+        return Scored(self._cells(words, batch.lengths), batch.lengths)
+
+    def collect(self, launched: Scored) -> list[list[Found]]:
+        """See `Head`."""
+        (row, first, gap, scores), lengths = launched
+        probabilities = scores.sigmoid()
+        labelled, after = probabilities[:, :-AFTER_LABELS], probabilities[:, -AFTER_LABELS:]
+        cell, label = (labelled > self.threshold).nonzero(as_tuple=True)
+        kinds = torch.stack([labelled[cell, label], after[cell, 1], after[cell, 2]]).cpu().numpy()
+        envelopes = Envelopes(*_fetched(row[cell], first[cell], first[cell] + gap[cell], label), *kinds)
+        is_step = (after[:, 0] > self.threshold) & (gap > 0)
+        step = is_step.nonzero().squeeze(-1)
+        window, word, following = _fetched(row[step], first[step], first[step] + gap[step])
+        steps = Steps(window, word, following, after[step, 0].cpu().numpy())
+        return read_entities(
+            envelopes,
+            steps,
+            self.labels,
+            n_rows=len(lengths),
+            threshold=self.threshold,
+            decoding=self.decoding,
+        )
+
+    # Both
+
+    def _cells(self, words: Tensor, lengths: Sequence[int]) -> Cells:
+        """All pairs of words of a batch. Windows of like length share a grid, so that little of it is padding."""
+        all_lengths = np.asarray(lengths)
+        parts = [self._group(words, rows, all_lengths[rows]) for rows in length_groups(all_lengths)]
+        row, first, gap, scores = (torch.cat(columns) for columns in zip(*parts, strict=True))
+        return Cells(row, first, gap, scores)
+
+    def _group(self, words: Tensor, rows: Ints, lengths: Ints) -> Cells:
+        n_words, n_gaps = sizes(lengths, self.reach)
+        own, first, gap = places(lengths, n_words, n_gaps)
+        place = torch.from_numpy(np.stack([rows[own], first, gap])).to(words.device, non_blocking=True)
+        chosen, known = torch.from_numpy(rows).to(words.device), torch.from_numpy(lengths).to(words.device)
+        scores = self.grid(words[chosen, :n_words], known, torch.arange(n_gaps, device=words.device))
+        row, word, apart = place
+        return Cells(row, word, apart, scores.float())
+
+
+def _with_rows(targets: Sequence[Ints]) -> Tensor:
+    """Targets of windows one after another, the number of the window before each.  Shape: (1 + columns, all)"""
+    row = np.repeat(np.arange(len(targets)), [one.shape[1] for one in targets])
+    return torch.from_numpy(np.concatenate([row[None], np.concatenate(targets, axis=1)]))
+
+
+def _cross_entropy(scores: Tensor, wanted: Tensor, weight: Tensor) -> Tensor:
+    return binary_cross_entropy_with_logits(scores, wanted, weight, reduction="sum")
+
+
+def _fetched(*columns: Tensor) -> Ints:
+    """Columns brought to the CPU at once."""
+    fetched: Ints = torch.stack(columns).cpu().numpy()
+    return fetched
+
+
+def _holds(window: Window, entity: TokenEntity) -> bool:
+    return window.start <= entity.ranges[0][0] and entity.ranges[-1][1] <= window.end
+
+
+class WordsGraph(nn.Module):
+    """The words as they are, for export only: the reader sorts them into grids."""
+
+    def forward(self, words: Tensor, lengths: Tensor) -> tuple[Tensor]:
+        return (words + 0,)  # an output that is no input of the graph
+
+
+class GridGraph(nn.Module):
+    """The grid, for export only."""
+
+    def __init__(self, grid: PairGrid) -> None:
+        super().__init__()
+        self.grid = grid
+
+    def forward(self, words: Tensor, lengths: Tensor, gaps: Tensor) -> Tensor:
+        """Shape: (b, n, d), (b,), (g,) -> (pairs, scores)"""
+        end = torch.arange(words.shape[1])[:, None] + gaps  # (n, g)
+        place = end.clamp(max=words.shape[1] - 1)
+        scores: Tensor = self.grid(words, lengths, gaps, shift=lambda values, _: values[:, :, place])
+        return scores
+
+
+def grid_graphs(head: GridHead) -> HeadGraphs:
+    n_windows, n_words, n_gaps, word_size = 3, 7, 5, head.grid.added.in_features
+    grid = Graph(
+        GridGraph(head.grid),
+        {"words": {0: "windows", 1: "words"}, "lengths": {0: "windows"}, "gaps": {0: "gaps"}},
+        ("scores",),
+        example=(
+            torch.zeros(n_windows, n_words, word_size),
+            torch.tensor([7, 5, 3]),
+            torch.arange(n_gaps),
+        ),
+    )
+    return HeadGraphs(Graph(WordsGraph(), {}, (WORDS,), example=()), {GRID_GRAPH: grid})

@@ -1,0 +1,96 @@
+"""The grid head as the rest of disconer knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from disconer.evaluate.ceiling import Reach
+from disconer.evaluate.survey import Survey
+from disconer.nn.heads.exported import Arrays, HeadGraphs, RunGraph
+from disconer.nn.heads.grid.oracle import grid_reach
+from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, GridReader
+from disconer.nn.heads.grid.settings import GridSettings
+from disconer.nn.heads.kind import HeadKind, Proposal
+from disconer.text.alignment import TokenEntity
+
+if TYPE_CHECKING:
+    from disconer.nn.heads.grid.head import GridHead
+
+COVERED = 0.999  # share of the entities that the reach must cover
+NARROWEST = 16  # a small sample must not bind a model more tightly
+
+
+class GridKind(HeadKind[GridSettings]):
+    """See `HeadKind`."""
+
+    name = "grid"
+    about = (
+        "it scores pairs of words, in view of the pairs around them, for entities that stretch from one to the other"
+    )
+    settings = GridSettings
+    variants = (
+        *(f"reach={reach}" for reach in (8, 16, 24, 32, 48)),
+        "reach=null",
+        "decoding=paths",
+    )
+
+    def build(self, settings: GridSettings, labels: Sequence[str], *, word_size: int) -> GridHead:
+        from disconer.nn.heads.grid.head import GridHead
+        from disconer.nn.layers.pair_grid import PairGrid
+
+        grid = PairGrid(
+            word_size=word_size,
+            channels=settings.channels,
+            dilations=settings.dilations,
+            biaffine=settings.biaffine,
+            hidden=settings.hidden,
+            n_scores=len(labels) + AFTER_LABELS,
+            dropout=settings.dropout,
+        )
+        return GridHead(
+            labels=labels,
+            grid=grid,
+            reach=settings.reach,
+            gap_weight=settings.gap_weight,
+            threshold=settings.threshold,
+            decoding=settings.decoding,
+        )
+
+    def reach(self, entities: Sequence[TokenEntity], n_words: int, settings: GridSettings) -> Reach:
+        return grid_reach(entities, settings.reach, settings.decoding)
+
+    def cells(self, n_words: int, settings: GridSettings, labels: Sequence[str]) -> int:
+        return n_words * min(settings.reach or n_words, n_words)
+
+    def propose(self, survey: Survey, settings: GridSettings) -> Proposal[GridSettings]:
+        widths = sorted(
+            entity.ranges[-1][1] - entity.ranges[0][0] for sentence in survey.sentences for entity in sentence.entities
+        )
+        reach = max(NARROWEST, widths[min(len(widths) - 1, int(COVERED * len(widths)))]) if widths else NARROWEST
+        covered = sum(width <= reach for width in widths) / max(1, len(widths))
+        finding = f"Entities of up to {reach} words from first to last: {covered:.1%} of them."
+        return Proposal(settings.model_copy(update={"reach": reach}), [finding])
+
+    def limits(self, settings: GridSettings, labels: Sequence[str]) -> Iterator[str]:
+        if settings.reach is not None:
+            yield f"None has more than {settings.reach} words from its first to its last."
+
+    def graphs(self, head: GridHead) -> HeadGraphs:
+        from disconer.nn.heads.grid.head import grid_graphs
+
+        return grid_graphs(head)
+
+    def reader(
+        self, settings: GridSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph], arrays: Arrays
+    ) -> GridReader:
+        return GridReader(
+            labels,
+            grid=graphs[GRID_GRAPH],
+            reach=settings.reach,
+            threshold=settings.threshold,
+            decoding=settings.decoding,
+        )
+
+
+GRID = GridKind()

@@ -1,0 +1,214 @@
+"""From the scores of a grid to entities with scores of their own. No torch here.
+
+All ways to run the network meet here. The score of an entity is the probability that every decision it stands on is
+right, taken as independent; it is an entity if that is above the threshold.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from disconer.nn.arrays import WordArrays
+from disconer.nn.heads.exported import Arrays, RunGraph
+from disconer.nn.heads.grid.settings import Decoding
+from disconer.nn.reader import Floats, Ints
+from disconer.nn.windows import Found
+from disconer.text.alignment import Range
+
+# Windows of a batch are scored with others of like length: a grid is filled up to the longest of those in it.
+LENGTHS = (8, 16, 32, 64, 128, 256)
+MOST_PATHS = 16  # between two words: more come only of a model that has not learnt anything
+AFTER_LABELS = 3  # scores after those of the labels: of a link, of an entity without a gap, of one with a gap
+
+P = TypeVar("P", "Envelopes", "Steps")
+
+Links = dict[int, list[tuple[int, float]]]  # of each word, the words before it that lead to it, and how likely
+
+
+@dataclass(frozen=True, slots=True)
+class Envelopes:
+    """Pairs of words that may be the first and the last of an entity. E of them.
+
+    row: the window.  first, last: words.  label: by number.  Shape: (E,)
+    probability: of the label.  whole, gapped: if it is an entity, of one without a gap, and with.  Shape: (E,)
+    """
+
+    row: Ints
+    first: Ints
+    last: Ints
+    label: Ints
+    probability: Floats
+    whole: Floats
+    gapped: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Pairs of words that may follow one another in an entity.  Shape: (L,) each"""
+
+    row: Ints
+    word: Ints
+    following: Ints
+    probability: Floats
+
+
+def length_groups(lengths: Ints) -> list[Ints]:
+    """The windows of a batch by number, those of like length together."""
+    group = np.searchsorted(LENGTHS, lengths)
+    return [np.flatnonzero(group == number) for number in np.unique(group)]
+
+
+def sizes(lengths: Ints, reach: int | None) -> tuple[int, int]:
+    """Words and gaps of the grid of some windows."""
+    n_words = int(lengths.max())
+    return n_words, min(reach or n_words, n_words)
+
+
+def places(lengths: Ints, n_words: int, n_gaps: int) -> tuple[Ints, Ints, Ints]:
+    """Row, first word and gap of the pairs of a grid, in the order of their scores.  Shape: (pairs,) each"""
+    second = np.arange(n_words)[:, None] + np.arange(n_gaps)
+    row, word, gap = (second < lengths[:, None, None]).nonzero()
+    return row, word, gap
+
+
+def read_entities(
+    envelopes: Envelopes, steps: Steps, labels: Sequence[str], *, n_rows: int, threshold: float, decoding: Decoding
+) -> list[list[Found]]:
+    """The entities of each window."""
+    found: list[list[Found]] = [[] for _ in range(n_rows)]
+    if decoding == "envelopes":
+        _read_whole(envelopes, labels, found, threshold)
+        sure = envelopes.probability * envelopes.gapped
+        possible = np.flatnonzero((sure > threshold) & (envelopes.last > envelopes.first + 1))
+    else:
+        sure = envelopes.probability
+        possible = np.flatnonzero(sure > threshold)
+    if not len(possible):
+        return found
+    links = _links_by_row(steps, np.unique(envelopes.row[possible]), threshold)
+    columns = (envelopes.row, envelopes.first, envelopes.last, envelopes.label, sure)
+    for row, first, last, label, probability in zip(*(column[possible].tolist() for column in columns), strict=True):
+        for ranges, score in _paths(first, last, links.get(row, {}), probability, threshold):
+            if decoding == "paths" or len(ranges) > 1:
+                found[row].append(Found(labels[label], ranges, score))
+    return found
+
+
+def _read_whole(envelopes: Envelopes, labels: Sequence[str], found: list[list[Found]], threshold: float) -> None:
+    """Entities without a gap: their first and last word say all."""
+    scores = envelopes.probability * envelopes.whole
+    chosen = np.flatnonzero(scores > threshold)
+    columns = (envelopes.row, envelopes.first, envelopes.last, envelopes.label, scores)
+    for row, first, last, label, score in zip(*(column[chosen].tolist() for column in columns), strict=True):
+        found[row].append(Found(labels[label], ((first, last + 1),), score))
+
+
+def _links_by_row(steps: Steps, rows: Ints, threshold: float) -> dict[int, Links]:
+    """Of the windows asked for, the likely links by the word that they lead to.
+
+    What is below the threshold is on no path above it, since a path is as likely as all its links together.
+    """
+    chosen = np.flatnonzero((steps.probability > threshold) & np.isin(steps.row, rows))
+    found: defaultdict[int, Links] = defaultdict(lambda: defaultdict(list))
+    columns = (steps.row, steps.word, steps.following, steps.probability)
+    for row, word, following, probability in zip(*(column[chosen].tolist() for column in columns), strict=True):
+        found[row][following].append((word, probability))
+    return found
+
+
+def _paths(
+    first: int, last: int, links: Links, probability: float, threshold: float
+) -> list[tuple[tuple[Range, ...], float]]:
+    """The likeliest paths of links from a word to another, as ranges of words, with what they leave of a probability.
+
+    Word by word, the best paths to each are made of the best paths to those before it: there is no explosion of paths.
+    """
+    best: dict[int, list[tuple[float, tuple[int, ...]]]] = {first: [(probability, (first,))]}
+    for word in range(first + 1, last + 1):
+        reached = [
+            (so_far * link, (*path, word))
+            for before, link in links.get(word, ())
+            for so_far, path in best.get(before, ())
+            if so_far * link > threshold
+        ]
+        if reached:
+            best[word] = sorted(reached, reverse=True)[:MOST_PATHS]
+    return [(_ranges(path), score) for score, path in best.get(last, ())]
+
+
+def _ranges(words: tuple[int, ...]) -> tuple[Range, ...]:
+    """
+    >>> _ranges((2, 3, 7))
+    ((2, 4), (7, 8))
+    """
+    ranges: list[Range] = []
+    for word in words:
+        if ranges and ranges[-1][1] == word:
+            ranges[-1] = (ranges[-1][0], word + 1)
+        else:
+            ranges.append((word, word + 1))
+    return tuple(ranges)
+
+
+WORDS, GRID_GRAPH = "words", "grid"  # what the graph of the network gives, and the graph that scores pairs of words
+
+
+class GridReader:
+    """Makes entities of the words of an exported network. See `ScoreReader`.
+
+    grid: runs the graph that scores pairs of words.
+    """
+
+    def __init__(
+        self, labels: Sequence[str], *, grid: RunGraph, reach: int | None, threshold: float, decoding: Decoding
+    ) -> None:
+        self._labels, self._grid = tuple(labels), grid
+        self._reach, self._threshold, self._decoding = reach, threshold, decoding
+
+    def inputs(self, batch: WordArrays) -> Arrays:
+        """See `ScoreReader`: nothing."""
+        return {}
+
+    def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
+        """See `ScoreReader`."""
+        groups = [self._score(scores[WORDS], rows, batch.lengths[rows]) for rows in length_groups(batch.lengths)]
+        envelopes, steps = zip(*groups, strict=True)
+        return read_entities(
+            _joined(envelopes),
+            _joined(steps),
+            self._labels,
+            n_rows=len(batch.lengths),
+            threshold=self._threshold,
+            decoding=self._decoding,
+        )
+
+    def _score(self, words: Floats, rows: Ints, lengths: Ints) -> tuple[Envelopes, Steps]:
+        """What may be an entity, and a link, in windows of like length."""
+        n_words, n_gaps = sizes(lengths, self._reach)
+        (scores,) = self._grid({"words": words[rows, :n_words], "lengths": lengths, "gaps": np.arange(n_gaps)})
+        probabilities = (1 / (1 + np.exp(-scores))).astype(np.float32)  # (pairs, scores)
+        own, first, gap = places(lengths, n_words, n_gaps)
+        labelled, after = probabilities[:, :-AFTER_LABELS], probabilities[:, -AFTER_LABELS:]
+        cell, label = (labelled > self._threshold).nonzero()
+        envelopes = Envelopes(
+            rows[own[cell]],
+            first[cell],
+            first[cell] + gap[cell],
+            label,
+            labelled[cell, label],
+            after[cell, 1],
+            after[cell, 2],
+        )
+        step = np.flatnonzero((after[:, 0] > self._threshold) & (gap > 0))
+        return envelopes, Steps(rows[own[step]], first[step], first[step] + gap[step], after[step, 0])
+
+
+def _joined(parts: Sequence[P]) -> P:
+    """Envelopes or steps of several groups of windows, one after another."""
+    kind = type(parts[0])
+    return kind(*(np.concatenate([getattr(part, name) for part in parts]) for name in kind.__slots__))

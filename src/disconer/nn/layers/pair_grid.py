@@ -1,0 +1,134 @@
+"""A grid over pairs of words, convolved: each pair is scored in view of the pairs around it.
+
+Cell (i, g) of a sentence is the pair of words i and i + g. So a grid has as many columns as there are gaps to look at,
+not as many as there are words, and its size grows with the length of a sentence, not with its square.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import gelu, pad
+
+EXACT_GAPS, GAP_CLASSES = (
+    10,
+    20,
+)  # gaps below the first have a vector each; wider ones share, by powers of the root of 2
+
+# From values of words, (b, c, n), and a number of gaps to the value of word i + g at (i, g): (b, c, n, gaps).
+Shift = Callable[[Tensor, int], Tensor]
+
+
+def slide(values: Tensor, n_gaps: int) -> Tensor:
+    """A `Shift` without copies."""
+    return pad(values, (0, n_gaps - 1)).unfold(2, n_gaps, 1)
+
+
+class PairGrid(nn.Module):
+    """Scores pairs of words: features of both, their product and their distance, dilated convolutions, and a biaffine.
+
+    word_size: numbers of a word vector.  channels: of the grid.
+    dilations: of the 3 x 3 convolutions, one after another; the outputs of all of them are used.
+    biaffine: size of the two vectors of a pair that are multiplied.
+    hidden: units between the convolutions and the scores.
+    n_scores: of each pair.
+    """
+
+    def __init__(
+        self,
+        *,
+        word_size: int,
+        channels: int,
+        dilations: Sequence[int],
+        biaffine: int,
+        hidden: int,
+        n_scores: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.added = nn.Linear(word_size, 2 * channels)
+        self.multiplied = nn.Linear(word_size, 2 * channels)
+        self.distance = nn.Embedding(GAP_CLASSES, channels)
+        self.convolutions = nn.ModuleList(
+            nn.Conv2d(channels, channels, 3, dilation=dilation, padding=dilation) for dilation in dilations
+        )
+        self.hidden = nn.Linear(channels * (1 + len(dilations)), hidden)
+        self.output = nn.Linear(hidden, n_scores)
+        self.biaffine = Biaffine(word_size=word_size, size=biaffine, n_scores=n_scores, dropout=dropout)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, words: Tensor, lengths: Tensor, gaps: Tensor, shift: Shift = slide) -> Tensor:
+        """Scores of all pairs (i, i + g) within sentences, in the order of sentence, i and g.
+
+        words:  Shape: (b, n, d).  lengths: words of each sentence.  Shape: (b,).  gaps: 0, 1, …  Shape: (g,)
+        Returns:  Shape: (pairs, n_scores)
+        """
+        n_words, n_gaps = words.shape[1], gaps.shape[0]
+        second = torch.arange(n_words, device=words.device)[:, None] + gaps  # (n, g)
+        exists = second < lengths[:, None, None]  # (b, n, g)
+        features = self._features(words, gaps, exists.unsqueeze(1), shift)  # (b, n, g, c)
+        row, first, gap = exists.nonzero().unbind(-1)  # (pairs,) each
+        word = row * n_words + first  # of each pair, the place of its first word in (b, n)
+        cell = word * n_gaps + gap  # and its own in (b, n, g)
+        chosen = features.flatten(0, 2).index_select(0, cell)  # (pairs, c): most of a grid may be past the ends
+        hidden = gelu(self.hidden(self.dropout(chosen)))
+        scores = self.output(self.dropout(hidden))
+        both: Tensor = scores + self.biaffine(words, word * n_words + first + gap)  # pairs as places in (b, n, n)
+        return both
+
+    def _features(self, words: Tensor, gaps: Tensor, exists: Tensor, shift: Shift) -> Tensor:
+        """Shape: (b, n, d), (g,), (b, 1, n, g) -> (b, n, g, all channels)"""
+        n_gaps = gaps.shape[0]
+        first, second = self.added(words).transpose(1, 2).chunk(2, dim=1)  # (b, c, n) each
+        left, right = self.multiplied(words).transpose(1, 2).chunk(2, dim=1)  # (b, c, n) each
+        distance = self.distance(gap_class(gaps)).T.unsqueeze(1)  # (c, 1, g)
+        grid = first.unsqueeze(-1) + shift(second, n_gaps) + left.unsqueeze(-1) * shift(right, n_gaps)
+        real = exists.to(grid.dtype)
+        grid = gelu(grid + distance.to(grid.dtype)) * real  # (b, c, n, g)
+        layers = [grid]
+        for convolution in self.convolutions:
+            layers.append(gelu(convolution(self.dropout(layers[-1]))) * real)
+        return torch.cat(layers, dim=1).permute(0, 2, 3, 1)
+
+
+class Biaffine(nn.Module):
+    """Scores of pairs by products of two vectors, one of each word, with a matrix for each score."""
+
+    def __init__(self, *, word_size: int, size: int, n_scores: int, dropout: float) -> None:
+        super().__init__()
+        self.n_scores = n_scores
+        self.first, self.second = nn.Linear(word_size, size), nn.Linear(word_size, size)
+        self.matrices = nn.Parameter(torch.empty(size + 1, n_scores * (size + 1)))
+        nn.init.normal_(self.matrices, std=0.01)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, words: Tensor, pair: Tensor) -> Tensor:
+        """pair: of words, as places in (b, n, n).  Shape: (b, n, d), (pairs,) -> (pairs, n_scores)"""
+        n_rows, n_words = words.shape[:2]
+        # Dropout comes after the activation: before it, the mean of what the product sees would differ in prediction.
+        first = pad(self.dropout(gelu(self.first(words))), (0, 1), value=1.0)  # (b, n, size + 1)
+        second = pad(self.dropout(gelu(self.second(words))), (0, 1), value=1.0)  # (b, n, size + 1)
+        half = torch.matmul(first, self.matrices.to(first.dtype))  # (b, n, n_scores * (size + 1))
+        half = half.view(n_rows, n_words * self.n_scores, -1)
+        scores = torch.matmul(half, second.transpose(1, 2))  # (b, n * n_scores, n)
+        scores = scores.view(n_rows, n_words, self.n_scores, n_words).transpose(2, 3)  # (b, n, n, n_scores)
+        return scores.flatten(0, 2).index_select(0, pair)
+
+
+def gap_class(gaps: Tensor) -> Tensor:
+    """Which vector a gap has.
+
+    >>> gap_class(torch.tensor([0, 9, 10, 13, 15, 500])).tolist()
+    [0, 9, 10, 10, 11, 19]
+    """
+    powers = (torch.log2(gaps.clamp(min=EXACT_GAPS).float() / EXACT_GAPS) * 2).long()
+    wide = EXACT_GAPS + powers.clamp(max=GAP_CLASSES - EXACT_GAPS - 1)
+    return torch.where(gaps < EXACT_GAPS, gaps, wide)
+
+
+def prior_bias(probability: float) -> float:
+    """The bias at which a score starts out as this probability."""
+    return math.log(probability / (1 - probability))

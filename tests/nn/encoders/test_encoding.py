@@ -1,0 +1,63 @@
+"""Kinds of encoders: each says for itself what the rest of the package asks, and other packages add theirs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from disconer.config import EncoderConfig
+from disconer.core.errors import DisconerError
+from disconer.nn.encoders.encoding import KINDS, Words, build_encoding, load_encoding
+from plugging import plug_in
+
+
+class ToyKind:
+    reads_context = False
+    load_exported_reader = None
+
+    def load(self, config: EncoderConfig, words: Words) -> Any:
+        return SimpleNamespace(name=config.name, words=sorted(words()))
+
+    def build(self, config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Any:
+        return SimpleNamespace(name=config.name, size=description["size"], folder=folder)
+
+
+TOY = ToyKind()
+
+
+@pytest.fixture
+def added(monkeypatch: pytest.MonkeyPatch) -> None:
+    plug_in(monkeypatch, KINDS, "toy", f"{__name__}:TOY")
+
+
+@pytest.mark.usefixtures("added")
+def test_another_package_adds_a_kind(tmp_path: Path) -> None:
+    config = EncoderConfig.model_construct(kind="toy", name="mine")
+    assert load_encoding(config, lambda: {"b", "a"}).words == ["a", "b"]
+    assert build_encoding(config, {"size": 3}, tmp_path).size == 3
+    assert KINDS.names() == ("transformer", "vectors", "elmo", "toy")
+
+
+@pytest.mark.usefixtures("added")
+def test_an_unknown_kind_is_told_which_there_are() -> None:
+    with pytest.raises(DisconerError, match=r"no kind of encoder 'vector'.*toy.*mean 'vectors'"):
+        load_encoding(EncoderConfig.model_construct(kind="vector"))
+
+
+def test_what_kinds_say_of_themselves() -> None:
+    assert [name for name in KINDS.names() if KINDS.get(name).reads_context] == ["transformer"]
+    assert [name for name in KINDS.names() if KINDS.get(name).load_exported_reader is None] == ["elmo"]
+
+
+def test_kinds_load_no_torch() -> None:
+    code = (
+        "from disconer.nn.encoders.encoding import KINDS; import sys; [KINDS.get(name) for name in KINDS.names()]; "
+        "assert not {'torch', 'transformers'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,123 @@
+"""A head of another package, the one that docs/how-to/heads.md shows: the seam holds without an edit elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from disconer import DisconerError, Recognizer
+from disconer.cli import app
+from disconer.config import HEADS, Config, ConfigError, config_from_dict, dump_config, load_config
+from disconer.config.knobs import knob_tree
+from disconer.config.template import commented_yaml
+from disconer.export.onnx import export_model
+from disconer.store.checkpoint import load_model
+from disconer.training import train
+from training.synthetic import complaints, prepare
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The package of the how-to, as if it were installed."""
+    shown = (ROOT / "docs" / "how-to" / "heads.md").read_text("utf-8")
+    kind, network = re.findall(r"```python\n(.*?)```", shown, re.S)
+    package = tmp_path / "word_head"
+    package.mkdir()
+    (package / "__init__.py").write_text(kind)
+    (package / "network.py").write_text(network)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(HEADS.__dict__, "_added", {"word": EntryPoint("word", "word_head:WORD", HEADS.group)})
+    monkeypatch.setattr(HEADS, "_loaded", dict(HEADS._loaded))
+    knob_tree.cache_clear()
+    yield
+    knob_tree.cache_clear()
+    for name in ("word_head", "word_head.network"):
+        sys.modules.pop(name, None)
+
+
+def values(**head: object) -> dict[str, object]:
+    return {"data": {"train": "a", "dev": "b"}, "head": {"kind": "word", **head}}
+
+
+def test_its_section_is_like_any_other(tmp_path: Path) -> None:
+    config = config_from_dict(values(dropout=0.3))
+    assert config.to_dict()["head"] == {"kind": "word", "dropout": 0.3}
+    assert config_from_dict(config.to_dict()) == config
+    (tmp_path / "config.yaml").write_text(commented_yaml(config))
+    assert load_config(tmp_path / "config.yaml") == config
+    assert "kind: word                      # How entities are found: span, tagger or word." in commented_yaml(config)
+    assert "dropout: 0.3                    # Dropout of the word vectors." in commented_yaml(config)
+    assert load_config("chia", ["head.kind=word"]).head == config_from_dict(values()).head
+
+
+@pytest.mark.parametrize(
+    ("head", "problem"),
+    [
+        ({"dropuot": 0.3}, "head.dropuot: unknown key; did you mean 'dropout'?"),
+        ({"max_width": 3}, "head.max_width: unknown key; head.kind: span has it, but kind is word"),
+        ({"dropout": 1}, "head.dropout: got 1, expected a number from 0 and below 1"),
+        ({"kind": "wrod"}, 'head.kind: got "wrod", expected span, tagger or word'),
+    ],
+)
+def test_what_is_wrong_with_it_is_said(head: dict[str, object], problem: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(problem)):
+        config_from_dict(values(**head))
+
+
+def trained(folder: Path) -> Path:
+    base = prepare(folder, complaints(12), complaints(12), epochs=2, batch_tokens=64, head_rate=1e-2)
+    config = Config.model_validate(base.to_dict() | {"head": {"kind": "word"}})
+    (folder / "config.yaml").write_text(dump_config(config))
+    return train(config, folder / "run").folder
+
+
+def test_trained_saved_loaded_and_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = trained(tmp_path)
+    assert re.search(
+        r"\d+ of \d+ training entities cannot be found by this head: each has more than one", capsys.readouterr().err
+    )
+    ner = Recognizer.from_pretrained(folder)
+    assert ner.model.config.head.kind == "word"
+    entities = [
+        entity for document in ner.pipe(["lipitor gave me pain", "aspirin"] * 3) for entity in document.entities
+    ]
+    assert all(" " not in entity.text and 0 < (entity.score or 0) <= 1 for entity in entities)
+    card = (folder / "README.md").read_text("utf-8")
+    assert "Entities lie within one sentence. Each of them is one word." in card
+    assert "with the head `word`: each word has a label, or none." in card
+    with pytest.raises(DisconerError, match="A head of kind word cannot be exported to ONNX"):
+        export_model(load_model(folder), tmp_path / "onnx")
+    assert not (tmp_path / "onnx").exists()
+
+
+def test_check_and_init(tmp_path: Path) -> None:
+    prepare(tmp_path, complaints(12), complaints(4))
+    checked = CliRunner().invoke(app, ["check", str(tmp_path / "train.jsonl"), "--head", "word", "--json"])
+    (oracle,) = json.loads(checked.stdout)["oracle"].values()
+    assert list(oracle["lost"]) == ["has more than one word"]
+    assert oracle["all"]["found"] + oracle["lost"]["has more than one word"] == oracle["all"]["gold"]
+    out = tmp_path / "config.yaml"
+    result = CliRunner().invoke(app, ["init", str(tmp_path), "--head", "word", "-o", str(out)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert load_config(out).head.kind == "word"
+
+
+def test_nobody_else_knows_how_a_head_works() -> None:
+    """Names of the settings of heads, and their folders, stand in their folders only."""
+    source = ROOT / "src" / "disconer"
+    private = re.compile(r"max_width|heads\.(span|tagger)\b(?!:)|head\.scheme|relations\.enabled")
+    knowing = [
+        str(path.relative_to(source))
+        for path in sorted(source.rglob("*.py"))
+        if not path.is_relative_to(source / "nn" / "heads") and private.search(path.read_text("utf-8"))
+    ]
+    assert knowing == ["cli/check.py"]  # whose help shows an example of --set
