@@ -32,12 +32,12 @@ from disconer import read
 from disconer.core.ledger import Ledger
 from disconer.formats.source import Source
 from disconer.predict.inputs import BLOCK_RECORDS, units
-from disconer.predict.predictor import Settings
 from disconer.predict.ray import stream
 from disconer.predict.ray.block import Block
 from disconer.predict.ray.cluster import joined
 from disconer.predict.ray.plan import HERE, Cluster
 from disconer.predict.ray.work import RayWork
+from disconer.predict.settings import Settings
 from disconer.text import SPLITTERS
 
 WARM_UP = 4  # blocks, after which both actors have loaded their models

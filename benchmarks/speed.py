@@ -23,7 +23,7 @@ from pathlib import Path
 from disconer.bench.measurements import Report, bench
 from disconer.bench.timing import REPEATS, Settings
 from disconer.formats import read
-from disconer.predict.loading import load
+from disconer.predict.recognizer import load
 from disconer.store.names import find_model
 
 PLAIN, BOTH, DEFAULT = 0.80, 0.65, 0.65  # end to end, of the bare encoder's speed

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from adapt.test_run import metrics
+from adapt.test_adaptation import metrics
 from adapt.tiny import quick
 from disconer import DisconerError
 from disconer.adapt import adapt
@@ -40,6 +40,7 @@ def break_off_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Loop, "_step", dying_step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"dropout": True}, {"words": 3, "case": True}])
 def test_a_broken_run_goes_on_to_the_same_result(
     more: dict[str, Any], encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -91,6 +92,7 @@ def torchrun(n_processes: int, *arguments: object) -> subprocess.CompletedProces
     return done
 
 
+@pytest.mark.slow
 def test_two_processes_are_one(encoder: str, texts: Path, tmp_path: Path) -> None:
     (tmp_path / "more.txt").write_text("Stiffness of Hands, kneepain and HEPATICFAILURE. " * 60)
     one = adapt(encoder, [texts, tmp_path / "more.txt"], tmp_path / "one", quick(steps=30, words=3, case=True))
@@ -126,6 +128,7 @@ def test_the_encoder_is_saved_before_it_is_measured(
     assert (result.steps, result.perplexity_after is None) == (20, False)
 
 
+@pytest.mark.slow
 def test_two_processes_go_by_one_clock(encoder: str, texts: Path, tmp_path: Path) -> None:
     torchrun(2, encoder, texts, tmp_path / "two", "--minutes=20", "--steps=10", "--batch=8", "--length=32")
     record = metrics(tmp_path / "two")[-1]

@@ -11,6 +11,8 @@ from disconer.cli import app
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -55,6 +55,32 @@ def test_a_text_is_shown() -> None:
     assert run("--text", "p in my k").stdout == SHOWN
 
 
+@pytest.mark.parametrize("format", ["jsonl", "bioc-xml", "brat"])
+def test_a_text_is_written_as_a_file_with_it_is(tmp_path: Path, format: str) -> None:
+    """A text takes a way of its own, which ends where that of a file does: in one file, a folder, or on stdout."""
+    (tmp_path / "text.txt").write_text("p in my k")
+    given = {"text": ("--text", "p in my k"), "file": (tmp_path / "text.txt",)}
+    written: dict[str, dict[str, bytes]] = {}
+    for name, source in given.items():
+        out = tmp_path / name
+        first = run(*source, "--to", format, "-o", out)
+        assert re.search(rf"^written: 1 \w+ in {out}$", first.stderr, re.MULTILINE)
+        assert "passed over: 1" in run(*source, "--to", format, "-o", out).stderr
+        assert "written: 1" in run(*source, "--to", format, "-o", out, "--force").stderr
+        if format != "brat":
+            run(*source, "--to", format, "-o", out / "single.x")
+            (out / "stdout").write_bytes(run(*source, "--to", format).stdout_bytes)
+        written[name] = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert written["text"] == written["file"]
+    assert len(written["text"]) == (2 if format == "brat" else 3)
+
+
+def test_a_text_is_not_shared_out() -> None:
+    for option in (["--shard", "1/2", "-o", "out"], ["--ray", "-o", "out"]):
+        with pytest.raises(DisconerError, match="One text is not shared out"):
+            run("--text", "p", *option)
+
+
 def test_files_are_shown_under_their_names(notes: Path) -> None:
     shown = run(notes).stdout
     assert shown.startswith(f"a\n{SHOWN}\nb\nno k\n")
@@ -154,6 +180,7 @@ def test_bad_input_can_be_skipped(tmp_path: Path) -> None:
     assert "skipped: 1 bad-syntax" in ran.stderr
 
 
+@pytest.mark.slow
 def test_on_a_terminal_and_quiet() -> None:
     """The whole command, in a process of its own: colours on a terminal, and not a word on stderr."""
     ours, theirs = pty.openpty()

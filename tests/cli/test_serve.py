@@ -88,6 +88,7 @@ def test_says_that_ray_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         run("--model", "a", "--ray")
 
 
+@pytest.mark.slow
 def test_other_commands_do_without_ray() -> None:
     command = "import sys, disconer.cli; sys.exit('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", command], check=False).returncode == 0

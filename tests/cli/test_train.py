@@ -83,6 +83,7 @@ def test_another_process_than_the_first_says_who_it_is(
         run(config, "--out", tmp_path / "run", "--set", "data.train=nowhere.jsonl")
 
 
+@pytest.mark.slow
 def test_help_needs_no_torch() -> None:
     code = "import sys, disconer.cli; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

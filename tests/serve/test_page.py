@@ -15,6 +15,8 @@ from serve.fakes import Running, WordFinder, running
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
+pytestmark = pytest.mark.slow
+
 TEXT = "renal or hepatic impairment 😀 aspirin"
 ATTACK = '</textarea><img src=x onerror="alert(1)"><script>alert(2)</script> pain'
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from disconer.training import train
 from training.launch import accumulating, assert_close, launch, training
 from training.synthetic import complaints, prepare
+
+pytestmark = pytest.mark.slow
 
 
 def test_two_processes_are_one_that_accumulates(tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ import os
 import sys
 import warnings
 from io import TextIOWrapper
-from typing import Annotated, TextIO
+from itertools import zip_longest
+from typing import Annotated, Any, TextIO
 
 import typer
+from typer.core import TyperCommand
 
 from disconer.cli.adapt import adapt_cli
 from disconer.cli.bench import bench_cli
@@ -27,13 +29,37 @@ from disconer.cli.models import models_cli
 from disconer.cli.parse import parse_cli
 from disconer.cli.predict import predict_cli
 from disconer.cli.prepare import PrepareCommand, prepare_cli
-from disconer.cli.ray_option import RayCommand
 from disconer.cli.render import render_cli
 from disconer.cli.serve import serve_cli
 from disconer.cli.stats import stats_cli
 from disconer.cli.train import train_cli
 from disconer.core.errors import DisconerError, DisconerWarning
 from disconer.core.version import __version__
+from disconer.predict.ray.plan import HERE, RAY_OPTION
+
+
+class RayCommand(TyperCommand):
+    """A command that takes `--ray` with and without an address."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, with_address(args))
+
+
+def with_address(arguments: list[str]) -> list[str]:
+    """The arguments, with an address after each `--ray` that has none.
+
+    >>> with_address(["--ray", "--model", "chia"])
+    ['--ray', 'local', '--model', 'chia']
+    >>> with_address(["--ray", "head:6379"])
+    ['--ray', 'head:6379']
+    """
+    completed: list[str] = []
+    for argument, following in zip_longest(arguments, arguments[1:], fillvalue="-"):
+        completed.append(argument)
+        if argument == RAY_OPTION and following.startswith("-"):
+            completed.append(HERE)
+    return completed
+
 
 app = typer.Typer(
     name="disconer",

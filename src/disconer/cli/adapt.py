@@ -10,7 +10,7 @@ import typer
 
 from disconer.adapt.settings import AdaptResult, AdaptSettings, Precision
 from disconer.cli.console import report
-from disconer.cli.processes import is_first, one_voice, say_stopped
+from disconer.cli.processes import end_process, is_first, one_voice, say_stopped
 from disconer.cli.train import INTERRUPTED
 from disconer.core.ledger import Ledger
 
@@ -114,6 +114,7 @@ def adapt_cli(
         report(ledger)
         if as_json:
             print(json.dumps(result.to_dict(), indent=2))
+    end_process()
 
 
 def _adapt(

@@ -11,7 +11,6 @@ import typer
 from disconer.bench.timing import PARTS, REPEATS, SENTENCES, ClockName, Part, Settings
 from disconer.cli.console import show
 from disconer.core.errors import DisconerError
-from disconer.predict.loading import load
 from disconer.store.names import default_model, find_model
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ def bench(
     from disconer.bench.measurements import bench as measure
     from disconer.demo import demo_config
     from disconer.formats import read
+    from disconer.predict.recognizer import load
 
     documents = read(data or demo_config().data.dev, from_format)
     standard = None if encoder is None else load(find_model(encoder))

@@ -66,7 +66,7 @@ def export(model: str, out: Path, *, compact: bool = False, int8: bool = False) 
 
     compact: for torch, in a quarter of the size. Otherwise for ONNX Runtime; int8: with weights of 8 bits.
     """
-    from disconer.predict.loading import load
+    from disconer.predict.recognizer import load
     from disconer.store.names import find_model
 
     loaded = load(find_model(model))

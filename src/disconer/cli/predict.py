@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -14,22 +14,24 @@ import typer
 
 from disconer.cli.console import report
 from disconer.cli.outputs import check_folder, check_output, forget_own_losses, is_folder, target_format
-from disconer.cli.ray_option import predict_on_ray, refuse_with_ray, refuse_without_ray
+from disconer.cli.predict_on_ray import predict_on_ray, refuse_with_ray, refuse_without_ray
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
-from disconer.formats import Format
+from disconer.core.types import Document
+from disconer.formats import Format, write
 from disconer.formats.remote import open_source
-from disconer.predict.files import all_documents
+from disconer.predict.files import Folder, all_documents
 from disconer.predict.inputs import Share, units
 from disconer.predict.local.jobs import useful_jobs
 from disconer.predict.local.work import Work
-from disconer.predict.predictor import Precision, Predictor, Settings
 from disconer.predict.ray.plan import Cluster
+from disconer.predict.settings import Precision, Settings
 from disconer.store.names import default_model
 
 Given = tuple[str, str | None]  # a path and its format
 
 STDIN = "-"
+TEXT_ID = "text"  # of the document that a text becomes
 PART_FORMAT = "jsonl"
 MAX_WIDTH = 120  # columns of text: longer lines are hard to read
 
@@ -103,13 +105,25 @@ def predict_cli(
 
     Entities in INPUT are ignored.
     """
-    ledger = Ledger(skip_bad=skip_bad)
-    if ray is None:
-        refuse_without_ray(out, actors, gpus_per_actor)
-    else:
+    if (text is None) == (not inputs):
+        raise DisconerError(
+            "Prediction needs either inputs or a text", fix='Name files or folders, - for stdin, or --text "…"'
+        )
+    if ray is not None:
         refuse_with_ray(jobs=jobs, shard=shard, device=device)
+    elif actors or gpus_per_actor or out:
+        refuse_without_ray(out, actors, gpus_per_actor)
     settings = Settings(model or default_model(), labels, threshold, parser, device, precision)
-    with _inputs(inputs or [], text, from_format) as given:
+    if text is not None:
+        if ray is not None or shard is not None:
+            raise DisconerError("One text is not shared out", fix="Leave out --ray and --shard, or name files.")
+        if to_format is None and out is None:
+            _show_text(_sound(text), settings)
+        else:
+            _write_text(_sound(text), settings, to_format, None if out is None else Path(out), force=force)
+        return
+    ledger = Ledger(skip_bad=skip_bad)
+    with _inputs(inputs or [], from_format) as given:
         found = [unit for path, format in given for unit in units(open_source(path), format)]
         work = Work(given, found, settings, useful_jobs(jobs, found), ledger)
         path = None if out is None else Path(out)
@@ -121,29 +135,60 @@ def predict_cli(
             target = target_format(to_format, path)
             check_output(path, target, found, force=force)
             if target is None:
-                _show(work, headings=text is None)
+                _show(work)
             elif path is None:
-                _print(work, target)
+                with _printed(target) as file:
+                    work.into_file(file, target, force=False)
             else:
                 _write(work, path, target, force=force)
     forget_own_losses(ledger)
     report(ledger)
 
 
+def _show_text(text: str, settings: Settings) -> None:
+    from disconer.predict.recognizer import load_recognizer
+
+    recognizer = load_recognizer(settings)
+    _draw([recognizer(text)], recognizer.model.labels)
+    if recognizer.parses:
+        ledger = Ledger()
+        recognizer.account(ledger)
+        report(ledger)
+
+
+def _write_text(text: str, settings: Settings, to_format: str | None, out: Path | None, *, force: bool) -> None:
+    target = target_format(to_format, out)
+    assert target is not None  # one of the two names it
+    check_output(out, target, [], force=force)
+    from disconer.predict.recognizer import load_recognizer  # after what can be refused at once: it brings torch
+
+    ledger = Ledger()
+    recognizer = load_recognizer(settings)
+    document = recognizer(text).replace(id=TEXT_ID)
+    recognizer.account(ledger)
+    if out is None:
+        with _printed(target) as path:
+            write([document], path, target.name, ledger)
+    elif is_folder(out, target):
+        folder = Folder(out, target, ledger, force=force)
+        folder.add(document)
+        _say_filled(out, target, folder.written, folder.done)
+    else:
+        write([document], out, target.name, ledger, force=force)
+    forget_own_losses(ledger)
+    report(ledger)
+
+
+def _sound(text: str) -> str:
+    """An argument of the command line without the half surrogates that stand for bytes that are no UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 @contextmanager
-def _inputs(paths: list[str], text: str | None, from_format: str | None) -> Iterator[list[Given]]:
-    """All inputs with their formats. What comes on stdin or as a text is a file while the block lasts."""
-    if (text is None) == (not paths):
-        raise DisconerError(
-            "Prediction needs either inputs or a text", fix='Name files or folders, - for stdin, or --text "…"'
-        )
+def _inputs(paths: list[str], from_format: str | None) -> Iterator[list[Given]]:
+    """All inputs with their formats. What comes on stdin is a file while the block lasts."""
     with tempfile.TemporaryDirectory() as spool:
-        if text is not None:
-            given = Path(spool) / "text"
-            given.write_bytes(text.encode("utf-8", "replace"))
-            yield [(str(given), "text")]
-        else:
-            yield [_as_file(path, from_format, Path(spool)) for path in paths]
+        yield [_as_file(path, from_format, Path(spool)) for path in paths]
 
 
 def _as_file(path: str, from_format: str | None, spool: Path) -> Given:
@@ -168,27 +213,36 @@ def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | N
         print(f"skipped: shard {share} is already in {out} (--force predicts it again)", file=sys.stderr)
 
 
-def _show(work: Work, *, headings: bool) -> None:
+def _show(work: Work) -> None:
+    from disconer.predict.recognizer import load_recognizer
+
+    recognizer = load_recognizer(work.settings)
+    found = recognizer.annotate(all_documents(work.inputs, work.ledger))
+    _draw(found, recognizer.model.labels, headings=True)
+    recognizer.account(work.ledger)
+
+
+def _draw(documents: Iterable[Document], labels: tuple[str, ...], *, headings: bool = False) -> None:
+    """Show documents on the terminal, each label of the model in its colour."""
     from rich.console import Console
 
     from disconer.render.terminal import View
 
-    predictor = Predictor(work.settings)
     console = Console(highlight=False, markup=False, emoji=False)
-    view = View(width=min(console.width, MAX_WIDTH), labels=predictor.recognizer.labels)
-    for number, document in enumerate(predictor.annotate(all_documents(work.inputs, work.ledger))):
+    view = View(width=min(console.width, MAX_WIDTH), labels=labels)
+    for number, document in enumerate(documents):
         if number:
             console.print()
         for line in view(document, heading=document.id if headings else ""):
             console.print(line, soft_wrap=True)
-    predictor.recognizer.parsing.enter(work.ledger)
 
 
-def _print(work: Work, target: Format) -> None:
-    """Write to stdout. Formats are written as files, atomically; so write a file first."""
+@contextmanager
+def _printed(target: Format) -> Iterator[Path]:
+    """A file to write, which goes to stdout. Formats are written as files, atomically."""
     with tempfile.TemporaryDirectory() as spool:
         path = Path(spool) / f"predicted{target.suffixes[0]}"
-        work.into_file(path, target, force=False)
+        yield path
         with open(path, "rb") as stream:
             shutil.copyfileobj(stream, sys.stdout.buffer)
 
@@ -197,7 +251,10 @@ def _write(work: Work, out: Path, target: Format, *, force: bool) -> None:
     if not is_folder(out, target):
         work.into_file(out, target, force=force)
         return
-    written, done = work.into_folder(out, target, force=force)
+    _say_filled(out, target, *work.into_folder(out, target, force=force))
+
+
+def _say_filled(out: Path, target: Format, written: int, done: int) -> None:
     what = "documents" if target.writes_folder else "files"
     print(f"written: {written} {what} in {out}", file=sys.stderr)
     if done:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disconer.cli.processes import is_first, one_voice, say_stopped
+from disconer.cli.processes import end_process, is_first, one_voice, say_stopped
 
 if TYPE_CHECKING:
     from disconer.training import TrainingResult  # loaded when the command runs: it imports torch
@@ -42,6 +42,7 @@ def train_cli(
         raise typer.Exit(INTERRUPTED) from None
     if is_first():
         _print(result, as_json=as_json)
+    end_process()
 
 
 def _train(config: str, overrides: list[str], out: Path, *, resume: bool) -> TrainingResult:

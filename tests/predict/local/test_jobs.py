@@ -20,7 +20,9 @@ from disconer.core.ledger import Ledger
 from disconer.predict.inputs import BLOCK_RECORDS, WHOLE
 from disconer.predict.local.jobs import Jobs
 from disconer.predict.local.messages import Task
-from disconer.predict.predictor import Settings
+from disconer.predict.settings import Settings
+
+pytestmark = pytest.mark.slow
 
 N = 2 * BLOCK_RECORDS + 100  # three blocks
 PADDING = "x" * 100  # makes an input large enough for two workers; extras are not looked at

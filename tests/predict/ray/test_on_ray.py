@@ -28,6 +28,8 @@ from disconer.predict.ray import cluster as ray_cluster
 from disconer.predict.ray.cluster import joined
 from disconer.predict.ray.plan import HERE
 
+pytestmark = pytest.mark.slow
+
 N = 30 * BLOCK_RECORDS + 100
 
 # A machine that tests may be busy: Ray is to take no process for dead that is only slow, and to kill none because

@@ -85,6 +85,7 @@ def test_adapting_again_goes_on_with_the_same_head(done: AdaptResult, texts: Pat
     assert again.perplexity_before == pytest.approx(done.perplexity_after, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_minutes_end_in_time_with_the_rate_at_zero(encoder: str, texts: Path, tmp_path: Path) -> None:
     result = adapt(encoder, [texts], tmp_path / "adapted", AdaptSettings(minutes=0.12, batch=8, length=32, at_once=8))
     assert result.seconds < 60 * 0.12

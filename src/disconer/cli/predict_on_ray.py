@@ -1,42 +1,14 @@
-"""`--ray [ADDRESS]`, whose value is optional, and the options and output of `disconer predict --ray`."""
+"""What `disconer predict --ray` takes and says."""
 
 from __future__ import annotations
 
 import os
 import sys
-from itertools import zip_longest
-from typing import Any
-
-from typer.core import TyperCommand
 
 from disconer.core.errors import DisconerError, Where
 from disconer.formats.remote import is_url
 from disconer.predict.local.work import Work
-from disconer.predict.ray.plan import HERE, RAY_OPTION, Cluster, check_ray_installed
-
-
-class RayCommand(TyperCommand):
-    """A command that accepts `--ray` with or without an address."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, with_address(args))
-
-
-def with_address(arguments: list[str]) -> list[str]:
-    """The arguments, with an address after each `--ray` that has none.
-
-    >>> with_address(["--ray", "--model", "chia"])
-    ['--ray', 'local', '--model', 'chia']
-    >>> with_address(["--ray", "head:6379"])
-    ['--ray', 'head:6379']
-    """
-    completed: list[str] = []
-    for argument, following in zip_longest(arguments, arguments[1:], fillvalue="-"):
-        completed.append(argument)
-        if argument == RAY_OPTION and following.startswith("-"):
-            completed.append(HERE)
-    return completed
-
+from disconer.predict.ray.plan import Cluster, check_ray_installed
 
 FORMATS = ("jsonl", "parquet")
 
