@@ -65,7 +65,7 @@ def test_a_text_is_written_as_a_file_with_it_is(tmp_path: Path, format: str) -> 
         out = tmp_path / name
         first = run(*source, "--to", format, "-o", out)
         assert re.search(rf"^written: 1 \w+ in {out}$", first.stderr, re.MULTILINE)
-        assert "passed over: 1" in run(*source, "--to", format, "-o", out).stderr
+        assert "skipped: 1" in run(*source, "--to", format, "-o", out).stderr
         assert "written: 1" in run(*source, "--to", format, "-o", out, "--force").stderr
         if format != "brat":
             run(*source, "--to", format, "-o", out / "single.x")
