@@ -32,7 +32,7 @@ def test_export_and_check(model: Path, tmp_path: Path) -> None:
     assert re.search(r"F1 +100\.00 +100\.00", shown)
     assert "1 of 1 documents have the same entities." in shown
     assert (
-        "`gold.jsonl` (1 documents) F1 is 100.00 as it is stored here, and was 100.00 before."
+        "`gold.jsonl` (1 documents) F1 is 100.00 in this form, and was 100.00 before."
         in (out / "README.md").read_text()
     )
 
@@ -54,7 +54,7 @@ def test_compact_and_check(model: Path, tmp_path: Path) -> None:
     assert "1 of 1 documents have the same entities." in shown
     card = (out / "README.md").read_text()
     assert "It is stored compactly" in card
-    assert "On `gold.jsonl` (1 documents) F1 is 100.00 as it is stored here, and was 100.00 before." in card
+    assert "On `gold.jsonl` (1 documents) F1 is 100.00 in this form, and was 100.00 before." in card
     run(out, tmp_path / "onnx", "--onnx")  # unlike other exports, it can be exported again
 
 

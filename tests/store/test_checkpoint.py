@@ -214,7 +214,7 @@ def test_another_version(folder: Path) -> None:
 
 def test_labels_that_do_not_fit_the_weights(folder: Path) -> None:
     describe(folder, labels=["ADR"])
-    with pytest.raises(DisconerError, match=r"damaged or belong to another one.*size mismatch"):
+    with pytest.raises(DisconerError, match=r"damaged or belong to another model.*size mismatch"):
         load_model(folder)
 
 

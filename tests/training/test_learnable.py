@@ -48,4 +48,4 @@ def test_an_entity_in_one_of_several_windows_is_not_cut() -> None:
     near, far = Entity("X", ((0, 4),)), Entity("X", ((0, 4), (95, 99)))
     found = account(Document("d", text, (near, far)), None, max_pieces=34)
     assert (found.entities, found.cut, found.learnt) == (2, 1, 1)
-    assert list(found.lines()) == ["1 of 2 training entities are longer than what the encoder takes at once"]
+    assert list(found.lines()) == ["1 of 2 training entities are longer than the encoder's window"]

@@ -25,7 +25,7 @@ def load(folder: Path) -> AnyModel:
             "This model needs packages that are not installed",
             where=Where(str(folder)),
             got=str(error),
-            fix="Install all of disconer (pip install .), or have somebody who has it export the model: "
+            fix="Install all of disconer (pip install .), or export the model on a machine that has it: "
             "`disconer export MODEL OUT --onnx`.",
         ) from error
     return load_model(folder)

@@ -1,4 +1,4 @@
-"""A model with what of its entities is wanted. No torch before one is made."""
+"""A model with filters of its entities. No torch before one is created."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from disconer.core.errors import DisconerError
 from disconer.core.types import Document
 
 if TYPE_CHECKING:
-    from disconer.predict.recognizer import Recognizer  # it brings torch
+    from disconer.predict.recognizer import Recognizer  # imports torch
 
 Precision = Literal["fp32", "bf16"]
 
@@ -23,9 +23,9 @@ class Annotator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is asked of a prediction.
+    """The settings of a prediction.
 
-    model: folder or name. labels: those that are wanted, with commas; None for all.
+    model: folder or name. labels: those to keep, separated by commas; None for all.
     threshold: entities with a lower score are left out.
     parser, device, precision: see `Recognizer`.
     """
@@ -39,7 +39,7 @@ class Settings:
 
 
 class Predictor:
-    """Finds what its settings ask for."""
+    """Predicts with the given settings."""
 
     def __init__(self, settings: Settings) -> None:
         from disconer.predict.recognizer import Recognizer
@@ -72,5 +72,5 @@ def wanted(document: Document, labels: Collection[str] | None, threshold: float)
 def _known_labels(given: str, known: tuple[str, ...]) -> frozenset[str]:
     chosen = [label.strip() for label in given.split(",")]
     if unknown := [label for label in chosen if label not in known]:
-        raise DisconerError(f"The model knows no label {unknown[0]!r}", expected=f"some of {', '.join(known)}")
+        raise DisconerError(f"The model has no label {unknown[0]!r}", expected=f"some of {', '.join(known)}")
     return frozenset(chosen)

@@ -23,21 +23,21 @@ from disconer.text.alignment import to_fragments
 from disconer.text.syntax.attach import Account, Syntax
 from disconer.text.syntax.spec import NONE, make_syntax
 
-# Sentences of so many documents are sorted by length together, so that batches have little padding.
+# The number of documents whose sentences are sorted by length together, so that batches have little padding.
 DOCUMENTS_AHEAD = 1024
 CHARACTERS_AHEAD = 200_000
-WITHOUT_HEADS = "Some sentences have no syntactic heads, at which this model looks"
-PARSER_ADVICE = "Entities are found without them, less well; another parser may help (parser=…, or --parser)."
+WITHOUT_HEADS = "Some sentences have no dependency heads, which this model uses"
+PARSER_ADVICE = "Predictions without them are less accurate; another parser may help (parser=…, or --parser)."
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Documents that are looked at together, ready for the network.
+    """Documents that are processed together, ready for the network.
 
-    owners: of each passage, the document that it is of, by position.
+    owners: index of each passage's document.
     passages: windows that are read together.
-    plan: the passages of each batch, by position.
-    found: what was found in each batch so far.
+    plan: indices of the passages of each batch.
+    found: entities of each batch so far.
     """
 
     documents: list[Document]
@@ -68,16 +68,16 @@ class Recognizer:
         parser: str | None = None,
         keep_parses: bool = False,
     ) -> None:
-        """Make a recogniser of a loaded model.
+        """Create a recogniser from a loaded model.
 
         device: as torch names devices; None: the first GPU if there is one, else the CPU.
-        precision: bf16 is faster on hardware that has it, and not always of the same opinion in close cases.
-        parser: gives sentences their heads in place of the parser that the model was trained with; "none" leaves
-            them as they are.
-        keep_parses: keep trees on disk, so that the same text is not parsed again.
+        precision: bf16 is faster on hardware that supports it; close decisions may differ.
+        parser: used for dependency heads instead of the parser that the model was trained with; "none": do not
+            parse.
+        keep_parses: cache trees on disk, so that the same text is not parsed again.
         """
         self.model = model
-        self.parsing = Account()  # of all sentences that it saw, if it looks at their heads
+        self.parsing = Account()  # counts sentences, if the model uses dependency heads
         self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
         self._runtime = model.runtime(device, precision)
         self._windower = Windower(model.config, model.reader, model.max_pieces)
@@ -98,12 +98,12 @@ class Recognizer:
         return cls(model, device=device, precision=precision, parser=parser, keep_parses=keep_parses)
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as a folder that `from_pretrained` reads."""
+        """Save the model to a folder that `from_pretrained` reads."""
         self.model.save(Path(path))
 
     @property
     def device(self) -> str:
-        """Where its network runs, as torch names devices."""
+        """The device of the network, as torch names it."""
         return self._runtime.device
 
     @property
@@ -115,15 +115,15 @@ class Recognizer:
         return next(self._annotate([self._prepare(list(_as_documents([text])))]))
 
     def pipe(self, texts: Iterable[str], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
-        """The entities of many texts, streaming, in their order; up to `batch_size` texts are looked at together."""
+        """The entities of many texts, streaming, in their order; up to `batch_size` texts are processed together."""
         if isinstance(texts, str):
-            raise TypeError("pipe takes many texts; for a single one call the recogniser itself")
+            raise TypeError("pipe takes an iterable of texts; for a single text, call the recogniser itself")
         return self.annotate(_as_documents(texts), batch_size=batch_size)
 
     def annotate(self, documents: Iterable[Document], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
-        """Documents with the entities that the model finds in place of their own; all else is kept.
+        """Documents with predicted entities instead of their own; everything else is kept.
 
-        Those that have no sentences yet get them, and so do sentences that have no heads, if the model looks at heads.
+        Missing sentences are added, and missing dependency heads if the model uses them.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
@@ -131,7 +131,7 @@ class Recognizer:
         return self._annotate(made_ahead(self._prepare, chunks, ahead=1))
 
     def _annotate(self, chunks: Iterable[Prepared]) -> Iterator[Document]:
-        """The documents of prepared chunks. Batches of the next chunk may be under way when one is complete."""
+        """The documents of prepared chunks. Batches of the next chunk may already be running when one is complete."""
         waiting: deque[Prepared] = deque()
 
         def batches() -> Iterator[WordArrays]:
@@ -140,7 +140,7 @@ class Recognizer:
                 yield from chunk.batches
 
         for found in self._runtime.find(batches()):
-            yield from self._completed(waiting)  # chunks without a word have no batches
+            yield from self._completed(waiting)  # chunks without words have no batches
             waiting[0].found.append(found)
             yield from self._completed(waiting)
         yield from self._completed(waiting)
@@ -170,9 +170,9 @@ class Recognizer:
         return Prepared(segmented, owners, passages, plan, batches)
 
     def _affordable(self, batch: list[int], passages: list[list[Window]]) -> Iterator[list[int]]:
-        """A batch in parts whose windows, each padded to the longest, cost the head no more than it should.
+        """A batch in parts, so that padded windows do not exceed the head's memory limit.
 
-        Passages are of like size, but the windows in them need not be: one long sentence would pad hundreds of short.
+        Passages have similar sizes, but their windows may not: one long sentence would pad hundreds of short ones.
         """
         part: list[int] = []
         n_windows = longest = 0
@@ -211,7 +211,7 @@ class Recognizer:
 
 
 def _syntax_for(config: SyntaxConfig, parser: str | None, keep_parses: bool) -> Syntax | None:
-    """What gives sentences the heads that a model looks at; None if it looks at none, or is to take what there is."""
+    """The parser of a model; None if it uses no heads, or only those in the data."""
     chosen = parser or (config.parser if config.needed else NONE)
     return None if chosen == NONE else make_syntax(chosen, missing=config.missing, cache=keep_parses)
 
@@ -224,7 +224,7 @@ def _as_documents(texts: Iterable[str]) -> Iterator[Document]:
 
 
 def _chunks(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:
-    """Documents to be looked at together: at most so many, and not much text."""
+    """Documents to be processed together, limited in number and length."""
     chunk: list[Document] = []
     n_characters = 0
     for document in documents:

@@ -92,7 +92,7 @@ def test_trained_saved_loaded_and_used(tmp_path: Path, capsys: pytest.CaptureFix
     ]
     assert all(" " not in entity.text and 0 < (entity.score or 0) <= 1 for entity in entities)
     card = (folder / "README.md").read_text("utf-8")
-    assert "Entities lie within one sentence. Each of them is one word." in card
+    assert "Entities never cross sentences. Each of them is one word." in card
     assert "with the head `word`: each word has a label, or none." in card
     with pytest.raises(DisconerError, match="A head of kind word cannot be exported to ONNX"):
         export_model(load_model(folder), tmp_path / "onnx")

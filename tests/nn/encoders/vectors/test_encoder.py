@@ -209,7 +209,7 @@ def test_words_that_are_missing_or_damaged(noise: str | None, saved: Path) -> No
 
 def test_words_of_another_model(saved: Path) -> None:
     (saved / "words.json").write_text('["pain"]')
-    with pytest.raises(DisconerError, match="weights of this model are damaged or belong to another one"):
+    with pytest.raises(DisconerError, match="weights of this model are damaged or belong to another model"):
         load_model(saved)
 
 
