@@ -42,7 +42,7 @@ def test_export_and_check(model: Path, tmp_path: Path) -> None:
 
 def test_what_exists_is_kept(model: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("x")
-    with pytest.raises(DisconerError, match="exists already"):
+    with pytest.raises(DisconerError, match="already exists"):
         run(model, tmp_path, "--onnx")
     assert (tmp_path / "mine").read_text() == "x"
 

@@ -97,7 +97,7 @@ def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
     write(documents(), tmp_path / "a.jsonl")
     out = tmp_path / "config.yaml"
     out.write_text("mine")
-    with pytest.raises(DisconerError, match=r"config\.yaml: This exists already"):
+    with pytest.raises(DisconerError, match=r"config\.yaml: This already exists"):
         init(tmp_path / "a.jsonl", out)
     assert out.read_text() == "mine"
     init(tmp_path / "a.jsonl", out, force=True)

@@ -204,7 +204,7 @@ def _meant(key: Key, root: Knob, kind: str) -> str:
     if above == ["head"]:
         for other in HEADS.built_in:
             if knob_tree(other).at(("head",)).part(name):
-                return f"head.kind: a setting of kind {other}, but kind is {kind}"
+                return f"a setting of head.kind {other}, but kind is {kind}"
     everywhere = {str(other[-1]): dotted(other) for other in reversed(list(root.keys()))}
     if close := difflib.get_close_matches(name, everywhere, 1, cutoff=0.7):
         return f"did you mean {everywhere[close[0]]!r}?"

@@ -84,7 +84,7 @@ def test_nowhere(name: str) -> None:
         load_encoder(name)
     message = str(caught.value)
     assert message.startswith(
-        f"The encoder {name!r} is neither a folder, nor one that comes along (biomedical-minilm), nor in an installed "
+        f"The encoder {name!r} is neither a folder, nor bundled (biomedical-minilm), nor in an installed "
         "package, nor in the Hugging Face cache"
     )
     assert "Got no internet. Give a folder that holds config.json" in message

@@ -17,7 +17,7 @@ class GridSettings(HeadSettings):
     kind: Literal["grid"] = "grid"
     decoding: Decoding = Field(
         default="envelopes",
-        description="Decoding: envelopes (first and last word, with a gap or without; links find the  "
+        description="Decoding: envelopes (first and last word, with a gap or without; links find the "
         "fragments of those with one) or paths (of links from first to last word, as in W2NER).",
     )
     reach: Count | None = Field(
