@@ -17,7 +17,7 @@ PARSED = Document(
 
 def sample_of(documents: list[Document], *, limit: int | None = None, given: bool = False) -> Sample:
     model = toy_model(data={"train": "-", "dev": "-", "splitter": "lines"})
-    return take_sample(documents, Windower(model.config, model.reader, model.max_pieces), limit=limit, given=given)
+    return take_sample(documents, Windower(model.config, model.reader, model.max_subwords), limit=limit, given=given)
 
 
 def test_documents_are_taken_until_there_are_enough_sentences() -> None:

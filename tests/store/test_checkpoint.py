@@ -53,7 +53,7 @@ def describe(folder: Path, **changes: Any) -> None:
 
 def test_what_is_loaded_is_what_was_saved(saved: Path) -> None:
     model, loaded = lively(toy_model()), load_model(saved)
-    assert (loaded.labels, loaded.config, loaded.max_pieces) == (model.labels, model.config, model.max_pieces)
+    assert (loaded.labels, loaded.config, loaded.max_subwords) == (model.labels, model.config, model.max_subwords)
     assert Recognizer(loaded)(TEXT) == Recognizer(model)(TEXT)
     assert len(Recognizer(model)(TEXT).entities) > 5
     assert not loaded.network.training

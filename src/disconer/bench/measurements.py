@@ -68,7 +68,7 @@ def bench(
     if settings.threads:
         _use_threads(settings.threads)
     measure = _torch_model(encoder or model)
-    windower = Windower(model.config, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_subwords)
     sample = take_sample(documents, windower, limit=settings.limit, given=settings.given)
     surroundings = environment(device)
     measured = _measure(model, measure, windower, sample, device, settings)

@@ -91,7 +91,7 @@ class EncoderConfig(Section):
         json_schema_extra=_only("vectors"),
     )
     dropout: Share = Field(default=0.4, description="Dropout of word vectors.")
-    max_pieces: Annotated[int, Field(ge=16)] | None = Field(
+    max_subwords: Annotated[int, Field(ge=16)] | None = Field(
         default=None, description="Subwords per window; longer sentences take several. null: the encoder's own limit."
     )
     context: Annotated[int, Field(ge=0)] = Field(

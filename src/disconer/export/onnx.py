@@ -65,7 +65,7 @@ def export_model(model: Model, folder: Path, *, int8: bool = False) -> None:
 
 
 def _write_description(model: Model, folder: Path, *, int8: bool) -> None:
-    runtime = RuntimeDescription(int8=int8, max_pieces=model.max_pieces, padding=model.reader.padding)
+    runtime = RuntimeDescription(int8=int8, max_subwords=model.max_subwords, padding=model.reader.padding)
     write_description(folder, describe(model) | {RUNTIME: asdict(runtime)})
 
 

@@ -80,7 +80,7 @@ class Recognizer:
         self.parsing = Account()  # counts sentences, if the model uses dependency heads
         self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
         self._runtime = model.runtime(device, precision)
-        self._windower = Windower(model.config, model.reader, model.max_pieces)
+        self._windower = Windower(model.config, model.reader, model.max_subwords)
         self._window_cost = window_cost(model)
 
     @classmethod

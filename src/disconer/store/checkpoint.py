@@ -44,8 +44,8 @@ class Model:
     scale: ScoreScale = UNSCALED
 
     @property
-    def max_pieces(self) -> int | None:
-        limits = [self.network.words.encoder.max_pieces, self.config.encoder.max_pieces]
+    def max_subwords(self) -> int | None:
+        limits = [self.network.words.encoder.max_subwords, self.config.encoder.max_subwords]
         return min((limit for limit in limits if limit is not None), default=None)
 
     def runtime(self, device: Device = None, precision: Precision = "fp32") -> TorchRuntime:

@@ -19,13 +19,13 @@ class RuntimeDescription:
     """The part of config.json for exported models.
 
     int8: whether its weights are quantised to 8 bits.
-    max_pieces: of a window, those around it included; None for no limit.
+    max_subwords: of a window, those around it included; None for no limit.
     padding: the id of padding.
     checked: comparison with the original model, from `Comparison.to_dict`; None if unknown.
     """
 
     int8: bool
-    max_pieces: int | None
+    max_subwords: int | None
     padding: int
     kind: str = "onnx"
     checked: Mapping[str, Any] | None = None

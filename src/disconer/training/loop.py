@@ -51,7 +51,7 @@ class Loop:
         self.plan = Plan(
             examples,
             self.settings,
-            context=Windower(model.config, model.reader, model.max_pieces).context,
+            context=Windower(model.config, model.reader, model.max_subwords).context,
             process=accelerator.process_index,
             n_processes=accelerator.num_processes,
         )

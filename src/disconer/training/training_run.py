@@ -86,7 +86,7 @@ def _check_processes(accelerator: Accelerator, folder: RunFolder, config: Config
 
 def _examples(model: Model, data: TrainingData, display: Display) -> list[Example]:
     """The training windows; entities left out are reported, and it is an error if all are."""
-    windower = Windower(model.config, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_subwords)
     account = Learnable(model.config.head)
     examples = make_examples(data.train, windower, account)
     display.account(account)

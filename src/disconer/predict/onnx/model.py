@@ -27,7 +27,7 @@ class OnnxModel:
     config: Config
     labels: tuple[str, ...]
     reader: Reader
-    max_pieces: int | None
+    max_subwords: int | None
     scale: ScoreScale
     int8: bool
 
@@ -69,7 +69,7 @@ def load_onnx_model(folder: Path) -> OnnxModel:
         config=config,
         labels=tuple(description["labels"]),
         reader=_load_reader(config.encoder, description["encoder"], folder, runtime.padding),
-        max_pieces=runtime.max_pieces,
+        max_subwords=runtime.max_subwords,
         scale=read_scale(description, folder),
         int8=runtime.int8,
     )

@@ -44,7 +44,7 @@ def windows_of(model: Model, *texts: str) -> list[Window]:
     for text in texts:
         (sentence,) = segment(Document("d", text)).sentences
         (pieces,) = model.reader(text, [sentence])
-        found += windows(sentence, pieces, max_pieces=1000)
+        found += windows(sentence, pieces, max_subwords=1000)
     return found
 
 

@@ -108,7 +108,7 @@ def without_pooler(transformer: nn.Module) -> nn.Module:
     return transformer
 
 
-def max_pieces(transformer: nn.Module) -> int:
+def max_subwords(transformer: nn.Module) -> int:
     """How many pieces the encoder takes at once, special ones included."""
     for name, module in transformer.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
