@@ -35,7 +35,7 @@ Found = dict[tuple[str, tuple[Fragment, ...]], float]
 
 def literal(model: Model, document: Document) -> Found:
     """The entities of a document with their scores, by the equations."""
-    windower = Windower(model.config, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_subwords)
     found: Found = {}
     for windows in windower.windows(windower.segment(document)):
         for window in windows:

@@ -93,7 +93,7 @@ def test_models_of_other_runtimes(model: Model) -> None:
     assert found.training is None
     assert found.stages is not None
     assert "network and decode" in found.stages.seconds
-    with pytest.raises(DisconerError, match=r"no encoder of its own that torch could run.*--encoder"):
+    with pytest.raises(DisconerError, match=r"no encoder that torch can run.*--encoder"):
         bench(other, DOCUMENTS, settings)
 
 

@@ -17,7 +17,7 @@ PARSED = Document(
 
 def sample_of(documents: list[Document], *, limit: int | None = None, given: bool = False) -> Sample:
     model = toy_model(data={"train": "-", "dev": "-", "splitter": "lines"})
-    return take_sample(documents, Windower(model.config, model.reader, model.max_pieces), limit=limit, given=given)
+    return take_sample(documents, Windower(model.config, model.reader, model.max_subwords), limit=limit, given=given)
 
 
 def test_documents_are_taken_until_there_are_enough_sentences() -> None:
@@ -55,10 +55,10 @@ def test_batches_are_sorted_by_length() -> None:
 
 @pytest.mark.parametrize("documents", [[], [Document("a", " \n")]])
 def test_no_sentences(documents: list[Document]) -> None:
-    with pytest.raises(DisconerError, match="There are no sentences to measure on"):
+    with pytest.raises(DisconerError, match="There are no sentences to measure"):
         sample_of(documents)
 
 
 def test_nothing_given() -> None:
-    with pytest.raises(DisconerError, match="document '0' has no sentences that could be taken as given"):
+    with pytest.raises(DisconerError, match="document '0' has no sentences"):
         sample_of(DOCUMENTS, given=True)

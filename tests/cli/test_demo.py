@@ -93,7 +93,7 @@ def test_a_second_time_it_keeps_the_model(toy: Path) -> None:
     run("--out", "model")
     before = (toy / "model" / "model.safetensors").stat().st_mtime_ns
     result = run("--out", "model")
-    assert "here already" in result.stdout
+    assert "already exists" in result.stdout
     assert "--model model" in result.stdout
     assert (toy / "model" / "model.safetensors").stat().st_mtime_ns == before
     run("--out", "model", "--force")

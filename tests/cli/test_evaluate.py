@@ -41,7 +41,7 @@ def test_table_and_page(folder: Path) -> None:
     assert "Entities of 2 documents" in shown
     assert "missing fragment" in shown
     assert "Wrong sentences: 1" in page.read_text("utf-8")
-    with pytest.raises(DisconerError, match="exists already"):
+    with pytest.raises(DisconerError, match="already exists"):
         run(*arguments)
     run(*arguments, "--force")
 

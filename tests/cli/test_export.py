@@ -34,7 +34,7 @@ def test_export_and_check(model: Path, tmp_path: Path) -> None:
     assert re.search(r"F1 +100\.00 +100\.00", shown)
     assert "1 of 1 documents have the same entities." in shown
     assert (
-        "`gold.jsonl` (1 documents) F1 is 100.00 as it is stored here, and was 100.00 before."
+        "`gold.jsonl` (1 documents) F1 is 100.00 in this form, and was 100.00 before."
         in (out / "README.md").read_text()
     )
 
@@ -44,7 +44,7 @@ def test_export_and_check(model: Path, tmp_path: Path) -> None:
 
 def test_what_exists_is_kept(model: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("x")
-    with pytest.raises(DisconerError, match="exists already"):
+    with pytest.raises(DisconerError, match="already exists"):
         run(model, tmp_path, "--onnx")
     assert (tmp_path / "mine").read_text() == "x"
 
@@ -56,7 +56,7 @@ def test_compact_and_check(model: Path, tmp_path: Path) -> None:
     assert "1 of 1 documents have the same entities." in shown
     card = (out / "README.md").read_text()
     assert "It is stored compactly" in card
-    assert "On `gold.jsonl` (1 documents) F1 is 100.00 as it is stored here, and was 100.00 before." in card
+    assert "On `gold.jsonl` (1 documents) F1 is 100.00 in this form, and was 100.00 before." in card
     run(out, tmp_path / "onnx", "--onnx")  # unlike other exports, it can be exported again
 
 

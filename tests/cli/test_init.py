@@ -32,7 +32,7 @@ def test_a_brat_folder_becomes_splits_and_a_config_that_loads(tmp_path: Path, mo
     write(documents(), "notes", "brat")
     result = CliRunner().invoke(app, ["init", "notes", "--out", "adr.yaml"])
     assert result.exit_code == 0, result.output
-    assert "24 documents to learn from" in result.output
+    assert "24 training documents" in result.output
     assert "Split by a hash of the documents' ids: train 24, dev 3, test 3." in result.output
     assert "Next: disconer train adr.yaml --out model" in result.output
     config = load_config("adr.yaml")
@@ -42,7 +42,7 @@ def test_a_brat_folder_becomes_splits_and_a_config_that_loads(tmp_path: Path, mo
     assert config.training.batch_tokens == 128
     text = Path("adr.yaml").read_text("utf-8")
     assert text.startswith("# Written by `disconer init` for notes.\n#\n#   disconer train adr.yaml --out model\n")
-    assert "# Stop after so many epochs without a better F1 on dev, once it is above 0." in text
+    assert "# Stop after this many epochs without a better F1 on dev, once it is above 0." in text
 
 
 def test_splits_that_are_there_are_used_where_they_are(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_preset_gives_the_rest_and_its_parser(tmp_path: Path) -> None:
 def test_heads_that_nothing_is_made_of_are_told(tmp_path: Path) -> None:
     write([parsed(document) for document in documents()], tmp_path / "a.jsonl")
     result = CliRunner().invoke(app, ["init", str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "a.yaml")])
-    assert "The sentences have syntactic heads" in result.output
+    assert "The sentences have dependency heads" in result.output
     assert load_config(tmp_path / "a.yaml").syntax.gcn is None
 
 
@@ -97,7 +97,7 @@ def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
     write(documents(), tmp_path / "a.jsonl")
     out = tmp_path / "config.yaml"
     out.write_text("mine")
-    with pytest.raises(DisconerError, match=r"config\.yaml: This exists already"):
+    with pytest.raises(DisconerError, match=r"config\.yaml: This already exists"):
         init(tmp_path / "a.jsonl", out)
     assert out.read_text() == "mine"
     init(tmp_path / "a.jsonl", out, force=True)
@@ -109,14 +109,14 @@ def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
 
 def test_splits_never_go_into_the_data(tmp_path: Path) -> None:
     write(documents(), tmp_path / "notes", "brat")
-    with pytest.raises(DisconerError, match="outside of the data"):
+    with pytest.raises(DisconerError, match="outside the data"):
         init(tmp_path / "notes", tmp_path / "notes" / "config.yaml")
 
 
 @pytest.mark.parametrize(
     ("bare", "message"),
     [
-        (documents(1), "too few documents"),
+        (documents(1), "Too few documents"),
         ([d.replace(entities=()) for d in documents(5)], "no entities to learn from"),
     ],
 )

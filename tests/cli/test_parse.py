@@ -106,6 +106,6 @@ def test_what_is_no_parser(notes: Path, tmp_path: Path) -> None:
 
 
 def test_what_exists_is_not_overwritten(notes: Path, parser: FakeParser) -> None:
-    with pytest.raises(DisconerError, match="exists already"):
+    with pytest.raises(DisconerError, match="already exists"):
         run(notes, notes, "--parser", PARSER)
     assert parser.asked == []

@@ -36,7 +36,7 @@ def test_files_by_their_suffix_whole_or_not_at_all(source: Path) -> None:
     run(source, "-o", picture)
     assert len(parsed(page.read_text("utf-8")).all("div", "disconer")) == 2
     assert ElementTree.parse(picture).getroot().tag.endswith("svg")
-    with pytest.raises(DisconerError, match="exists already"):
+    with pytest.raises(DisconerError, match="already exists"):
         run(source, "-o", page)
     run(source, "-o", page, "--force")
     with pytest.raises(DisconerError, match=r"\.html or \.svg"):

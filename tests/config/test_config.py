@@ -74,7 +74,7 @@ head:
   fragments: {hidden: [150, none]}
 """
     assert problems(tmp_path, text) == {
-        "data.dev (line 2)": "missing. Documents that choose the best epoch and stop the training.",
+        "data.dev (line 2)": "missing. Development documents: they select the best epoch and stop training.",
         "encoder.layers (line 5)": 'got "first", expected last or mix, or a whole number from 1',
         "encoder.dropout (line 6)": "got true, expected a number from 0 and below 1",
         "training.epoch (line 8)": "unknown key; did you mean 'epochs'?",
@@ -107,7 +107,7 @@ def test_an_unknown_key_like_no_other_gets_the_list(tmp_path: Path) -> None:
     [
         (
             "kind: vectors, pooling: max",
-            "pooling is only for kind: transformer, but kind is vectors: leave pooling out",
+            "pooling is only for kind: transformer, but kind is vectors: remove pooling",
         ),
         ("kind: elmo, layers: 4", "layers is only for kind: transformer, but kind is elmo"),
         ("rows: all", "rows is only for kind: vectors, but kind is transformer"),
@@ -163,7 +163,7 @@ def test_heads_are_needed_where_something_is_made_of_them(tmp_path: Path) -> Non
 
 def test_the_rate_must_have_risen_before_training_can_stop(tmp_path: Path) -> None:
     late = problems(tmp_path, f"{MINIMAL}training: {{epochs: 100, warmup: 0.2, patience: 15}}\n")
-    assert "rises for warmup * epochs = 20 epochs" in late["training (line 4)"]
+    assert "takes warmup * epochs = 20 epochs" in late["training (line 4)"]
     loaded(tmp_path, f"{MINIMAL}training: {{epochs: 75, warmup: 0.2, patience: 15}}\n")
 
 
@@ -221,7 +221,7 @@ def test_bad_overrides_are_said_with_everything_else(tmp_path: Path) -> None:
         "training.clip (override 'training.clip=[')": "this is not YAML: while parsing a flow node: "
         "expected the node content, but found '<stream end>'",
         "training.sed (override 'training.sed=1')": "unknown key; did you mean 'seed'?",
-        "data.dev (line 1)": "missing. Documents that choose the best epoch and stop the training.",
+        "data.dev (line 1)": "missing. Development documents: they select the best epoch and stop training.",
     }
 
 

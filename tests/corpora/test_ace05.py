@@ -149,7 +149,7 @@ def test_the_stage_of_annotation_can_be_chosen(ldc: Path, tmp_path: Path) -> Non
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=rf"{DEV}.*no \.apf\.xml of this document"):
+    with pytest.raises(BadInput, match=rf"{DEV}.*The \.apf\.xml file of this document is missing"):
         build(distribution(tmp_path, leave_out=(DEV, "apf.xml")))
 
 

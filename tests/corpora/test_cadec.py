@@ -83,7 +83,7 @@ def test_oddities_of_the_real_files_are_repaired_and_counted(tmp_path: Path) -> 
     assert ledger.repairs == {
         "fragments out of order": 1,
         "mention texts replaced by the text at their offsets": 1,
-        "mentions brought to word boundaries": 1,
+        "mentions expanded to word boundaries": 1,
     }
 
 

@@ -133,7 +133,7 @@ def test_archives_in_an_archive_as_downloaded(tmp_path: Path) -> None:
     assert note.entities[0].kind is Kind.DISCONTINUOUS
     assert mention_texts(corpus["test"][0]) == [("Disorder", "Mitral valve thickened")]
     assert ledger.losses == {
-        "annotations of a mention that is annotated already": 1,
+        "duplicate annotations of a mention": 1,
         "notes without an annotation file": 1,
     }
     assert not ledger.repairs
@@ -169,7 +169,7 @@ def test_fragments_that_only_a_line_break_parts_are_one_and_cut_words_are_comple
     ledger = Ledger()
     (note,) = build(as_zip(tmp_path / "a.zip", archives(train)), ledger)["train"]
     assert [entity.text for entity in note.entities] == ["ABSCESS RT\nFLANK", "pain"]
-    assert ledger.repairs == {"fragments split at whitespace": 1, "mentions brought to word boundaries": 1}
+    assert ledger.repairs == {"fragments split at whitespace": 1, "mentions expanded to word boundaries": 1}
 
 
 def test_sentences_as_dai_has_them() -> None:
@@ -226,7 +226,7 @@ def test_a_missing_development_note(tmp_path: Path) -> None:
 def test_a_damaged_archive(tmp_path: Path) -> None:
     files = archives()
     files["Task1TestSetCorpus100.zip"] = files["Task1TestSetCorpus100.zip"][:-30]
-    with pytest.raises(BadInput, match=r"Task1TestSetCorpus100\.zip: This is not a whole archive"):
+    with pytest.raises(BadInput, match=r"Task1TestSetCorpus100\.zip: This archive is damaged or incomplete"):
         build(as_zip(tmp_path / "a.zip", files))
 
 

@@ -56,7 +56,7 @@ def test_a_mention_annotated_twice_counts_once_and_other_words_give_way_to_the_o
     file.write_text(file.read_text().replace("</annotations>", f"{annotation}</annotations>"))
     ledger = Ledger()
     assert build(root, ledger) == SPLITS
-    assert ledger.losses == {"annotations of a mention that is annotated already": 1}
+    assert ledger.losses == {"duplicate annotations of a mention": 1}
     assert ledger.repairs == {"mention texts replaced by the text at their offsets": 1}
 
 

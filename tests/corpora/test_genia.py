@@ -55,7 +55,7 @@ def test_of_a_document_annotated_twice_the_later_is_taken() -> None:
         ("protein", "hexon"),
     ]
     assert mentions(second) == plain
-    assert ledger.repairs == {"documents annotated twice, the later annotation taken": 1}
+    assert ledger.repairs == {"documents annotated twice, the later annotation used": 1}
     _, second = read_documents(EXCERPT, FULL, Ledger())
     assert sorted(mentions(second)) == sorted([*plain, ("DNA", "E1A … primers"), ("DNA", "hexon primers")])
 
@@ -99,7 +99,7 @@ def test_damage_is_said_with_its_place(tmp_path: Path, problem: str, old: str, n
 def test_a_download_cut_short(tmp_path: Path, data: Path) -> None:
     path = tmp_path / "GENIAcorpus3.02.tgz"
     path.write_bytes((data / "genia" / path.name).read_bytes()[:100_000])
-    with pytest.raises(BadInput, match="not a whole archive") as caught:
+    with pytest.raises(BadInput, match="archive is damaged") as caught:
         RECIPE.build(path, {"setting": FULL}, Ledger())
     assert caught.value.problem == "unreadable-file"
 
@@ -139,7 +139,7 @@ def test_continuous_has_the_figures_of_the_literature(data: Path) -> None:
         "test": (199, 1732, 5119, 1156, 0),
     }
     assert ledger.losses == {
-        "annotations of a mention that is annotated already": 33,
+        "duplicate annotations of a mention": 33,
         "members of coordinations, which --setting full keeps": 2223,
     }
     assert sum(len(align(document)[1]) for document in corpus) == 10
@@ -153,5 +153,5 @@ def test_full_adds_the_members_of_coordinations(data: Path) -> None:
         "dev": (199, 1765, 4947, 954, 135),
         "test": (199, 1732, 5258, 1214, 83),
     }
-    assert ledger.losses["members of coordinations that the text does not spell"] == 5
+    assert ledger.losses["members of coordinations that are not in the text"] == 5
     assert sum(len(align(document)[1]) for document in corpus) == 20

@@ -42,7 +42,7 @@ def test_what_is_not_phee_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match="no folder 'dev' with sentences"):
         build(tmp_path)
     sentence(tmp_path / "more", "2_1")
-    with pytest.raises(DisconerError, match="'more/2_1' is in no folder of a split"):
+    with pytest.raises(DisconerError, match="'more/2_1' is not in the folder of a split"):
         build(tmp_path)
 
 

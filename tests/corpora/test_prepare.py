@@ -132,11 +132,11 @@ def test_unknown_options_are_told_the_known_ones(tmp_path: Path, options: dict[s
 def test_an_existing_folder_is_replaced_only_if_it_was_prepared(tmp_path: Path) -> None:
     out = tmp_path / "out"
     prepare("toy", tmp_path, out)
-    with pytest.raises(DisconerError, match="exists already"):
+    with pytest.raises(DisconerError, match="already exists"):
         prepare("toy", tmp_path, out)
     prepare("toy", tmp_path, out, force=True)
     (out / RECORD).rename(out / "thesis.txt")
-    with pytest.raises(DisconerError, match="not a folder that was prepared before"):
+    with pytest.raises(DisconerError, match="not written by `disconer prepare`"):
         prepare("toy", tmp_path, out, force=True)
     assert (out / "thesis.txt").exists()
 

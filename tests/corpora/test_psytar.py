@@ -76,7 +76,7 @@ def test_what_is_lost_and_what_is_put_right_is_counted(tmp_path: Path) -> None:
     assert ledger.repairs == {"mentions spelt differently in their sentence": 1}
     assert ledger.losses == {
         "mentions that are not found in their sentence": 1,
-        "annotations of a mention that is annotated already": 1,
+        "duplicate annotations of a mention": 1,
         "sentences without text": 2,
         "posts without text": 1,
     }
@@ -143,7 +143,7 @@ def test_the_real_corpus(data: Path) -> None:
     assert ledger.repairs == {"mentions spelt differently in their sentence": 108}
     assert ledger.losses == {
         "mentions that are not found in their sentence": 53,
-        "annotations of a mention that is annotated already": 2,
+        "duplicate annotations of a mention": 2,
         "sentences without text": 6,
         "posts without text": 5,
     }

@@ -96,7 +96,7 @@ def test_a_compact_model_is_a_model(saved: Path, tmp_path: Path) -> None:
     assert {weight.dtype for weight in load_model(saved).network.state_dict().values()} == {torch.float32}
     save_model(load_model(saved), tmp_path)  # and can be saved as any other
     assert Recognizer.from_pretrained(tmp_path)(text) == Recognizer.from_pretrained(saved)(text)
-    assert "weights are rounded to 9 bits" in (saved / "README.md").read_text("utf-8")
+    assert "weights are quantised to 9 bits" in (saved / "README.md").read_text("utf-8")
 
 
 def test_it_is_a_quarter_as_large(tmp_path: Path) -> None:

@@ -159,13 +159,13 @@ def test_saved_again(small: tuple[Model, Path], tmp_path: Path) -> None:
 
 
 def test_the_card_says_what_it_is(small: tuple[Model, Path]) -> None:
-    assert "an export for ONNX Runtime, its weights rounded to 8 bits" in (small[1] / "README.md").read_text("utf-8")
+    assert "an export for ONNX Runtime, with weights quantised to 8 bits" in (small[1] / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("options", [{"device": "cuda"}, {"precision": "bf16"}])
 def test_it_runs_on_the_cpu_as_it_is(small: tuple[Model, Path], options: dict[str, Any]) -> None:
     model = Recognizer.from_pretrained(small[1]).model
-    with pytest.raises(DisconerError, match="exported for ONNX Runtime runs"):
+    with pytest.raises(DisconerError, match="exported for ONNX Runtime"):
         model.runtime(**options)
 
 

@@ -72,5 +72,5 @@ def test_labels_of_any_variety_are_understood(labels: str, entities: list[Key]) 
 
 @pytest.mark.parametrize("label", ["NN", "X-Drug", "B-", "", "o", "U"])
 def test_what_is_no_label_is_refused(label: str) -> None:
-    with pytest.raises(ValueError, match="is no label"):
+    with pytest.raises(ValueError, match="is not a label"):
         decode([label])

@@ -122,12 +122,12 @@ def test_offsets_counted_otherwise_are_explained(tmp_path: Path, text: str, ann:
         list(read(pair(tmp_path / "a", text, ann)))
 
 
-CUT, REPLACED = "surface texts cut at a line break", "surface texts with a label put in by search and replace"
+CUT, REPLACED = "surface texts cut at a line break", "surface texts with a label inserted by search and replace"
 HARMLESS = [
     (CUT, "mild pain\r\nin knees", "T1\tADR 0 19\tmild pain\n"),
     (CUT, "mild pain\r\nin knees", "T1\tADR 0 10;11 19\tmild pain\n"),
     (
-        "surface texts with a label put in by search and replace",
+        "surface texts with a label inserted by search and replace",
         "the Sex Ratio",
         "T1\tX 4 13\tY Ratio\nT2\tY 0 3\tthe\n",
     ),

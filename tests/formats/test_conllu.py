@@ -38,7 +38,7 @@ def test_golden_file() -> None:
     assert first.extras == {"conllu": {"sent_id": ["s1", "s2", "s3"]}}
     assert second.sentences is not None
     assert second.sentences[0].heads is None
-    assert ledger.repairs == {"multiword tokens kept as one": 2, "empty nodes passed over": 1}
+    assert ledger.repairs == {"multiword tokens kept as one": 2, "empty nodes skipped": 1}
 
 
 def test_a_text_that_is_not_that_of_its_tokens_is_put_together_anew(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_text_that_is_not_that_of_its_tokens_is_put_together_anew(tmp_path: Pa
     path = save(tmp_path / "a.conllu", "# text = a c\n", row("1", "a", misc="SpaceAfter=No"), row("2", "b"))
     (document,) = read(path, ledger=ledger)
     assert (document.id, document.text) == ("a", "ab")
-    assert ledger.repairs == {"sentences whose # text is not that of their tokens": 1}
+    assert ledger.repairs == {"sentences whose # text differs from their tokens": 1}
 
 
 def test_a_multiword_token_takes_the_head_of_its_topmost_word(tmp_path: Path) -> None:
@@ -134,5 +134,5 @@ def test_it_is_told_from_other_columns(tmp_path: Path, suffix: str) -> None:
 
 
 def test_it_is_read_only(tmp_path: Path) -> None:
-    with pytest.raises(DisconerError, match="can be read, not written"):
+    with pytest.raises(DisconerError, match="can only be read, not written"):
         write([], tmp_path / "a.conllu", "conllu")

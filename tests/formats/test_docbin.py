@@ -119,7 +119,7 @@ def test_or_the_spans_of_their_span_categorizer(tmp_path: Path) -> None:
 
     document, ledger = foreign(tmp_path, change)
     assert document.entities == (Entity("ADR", ((0, 11),)), Entity("ADR", ((7, 20),)))
-    assert ledger.losses == {"doc.ents beside the span group": 1}
+    assert ledger.losses == {"doc.ents besides the span group": 1}
 
 
 def test_a_bad_span_is_a_fault_of_its_own(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_file_that_is_cut_or_something_else_is_said(tmp_path: Path) -> None:
         list(read(path))
     assert caught.value.problem == "truncated"
     path.write_bytes(zlib.compress(b"\x82\xa7version\xa30.1\xa5attrs\xc0"))
-    with pytest.raises(BadInput, match="not a DocBin as spaCy writes it"):
+    with pytest.raises(BadInput, match="not a spaCy DocBin"):
         list(read(path))
 
 

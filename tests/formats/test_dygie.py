@@ -68,7 +68,7 @@ def test_positions_kept_aside_are_not_written_for_other_tokens(tmp_path: Path) -
 def test_extras_that_somebody_broke_are_said(tmp_path: Path) -> None:
     (document,) = read(GOLDEN / "scierc.jsonl")
     broken = document.replace(extras={"dygie": {**document.extras["dygie"], "relations": 3}})
-    with pytest.raises(BadInput, match="dygie origin"):
+    with pytest.raises(BadInput, match="dygie extras"):
         write([broken], tmp_path / "a.jsonl", "dygie")
 
 
@@ -91,7 +91,7 @@ def test_doubtful_entities_and_idle_relations_are_counted(tmp_path: Path) -> Non
     ledger = Ledger()
     (document,) = read(save(tmp_path / "a.jsonl", record(ner=ner, relations=relations)), ledger=ledger)
     assert [entity.text for entity in document.entities] == ["c e", "d"]
-    assert ledger.repairs == {"entities rebuilt from fragments in doubt": 1, "Combined relations that join nothing": 1}
+    assert ledger.repairs == {"entities rebuilt from ambiguous fragments": 1, "Combined relations that join nothing": 1}
 
 
 def test_predicted_scores_after_the_label_are_passed_over(tmp_path: Path) -> None:

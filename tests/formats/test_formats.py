@@ -58,7 +58,7 @@ def test_what_a_format_writes_is_recognised_as_it(name: str, tmp_path: Path) -> 
 
 
 def test_a_format_that_cannot_be_written_says_so(tmp_path: Path) -> None:
-    with pytest.raises(DisconerError, match="can be read, not written"):
+    with pytest.raises(DisconerError, match="can only be read, not written"):
         write([], tmp_path / "a.conllu", "conllu")
 
 

@@ -67,8 +67,8 @@ def test_tables_of_others_need_only_ids_and_texts(tmp_path: Path) -> None:
     [
         ({"pmid": [1], "text": ["a"]}, r"a.parquet: This table has no column 'id'. Got pmid, text, expected"),
         ({"id": ["1", "2"], "text": ["a", None]}, r"a.parquet, row 2: The field 'text' is missing"),
-        ({"id": ["1"], "text": ["a"], "extras": ["{"]}, r"a.parquet, row 1: This row is not a document as"),
-        ({"id": ["1"], "text": ["a"], "entities": [["ADR"]]}, r"a.parquet, row 1: This row is not a document as"),
+        ({"id": ["1"], "text": ["a"], "extras": ["{"]}, r"a.parquet, row 1: This row is not a disconer document"),
+        ({"id": ["1"], "text": ["a"], "entities": [["ADR"]]}, r"a.parquet, row 1: This row is not a disconer document"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_row(tmp_path: Path, table: dict[str, list[object]], said: str) -> None:
@@ -84,7 +84,7 @@ def test_a_file_that_was_cut_off_says_so(tmp_path: Path) -> None:
     write([Document("d", "pain")], tmp_path / "a.parquet")
     whole = (tmp_path / "a.parquet").read_bytes()
     (tmp_path / "a.parquet").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(BadInput, match=r"a.parquet: This is not a whole Parquet file"):
+    with pytest.raises(BadInput, match=r"a.parquet: This Parquet file is damaged or incomplete"):
         list(read(tmp_path / "a.parquet"))
 
 

@@ -42,5 +42,5 @@ def test_bad_texts_are_skipped_and_counted(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_text_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(DisconerError, match="can be read, not written"):
+    with pytest.raises(DisconerError, match="can only be read, not written"):
         write([Document("d", "pain")], tmp_path / "out", "text")

@@ -62,14 +62,14 @@ def test_errors_name_the_url(tmp_path: Path) -> None:
         list(read(open_source(f"file://{tmp_path}/a.jsonl"), "jsonl"))
     with pytest.raises(DisconerError, match=r"file:///no/where: There is no such file or folder"):
         open_source("file:///no/where")
-    with pytest.raises(DisconerError, match="nix://a: This is not a URL that fsspec knows"):
+    with pytest.raises(DisconerError, match="nix://a: fsspec does not support this URL"):
         open_source("nix://a")
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = {"class": "no_such_package.FileSystem", "err": "Install s9fs to access S9"}
     monkeypatch.setitem(import_module("fsspec.registry").known_implementations, "s9", kind)
-    with pytest.raises(DisconerError, match=r"a package is missing. Got Install s9fs to access S9"):
+    with pytest.raises(DisconerError, match=r"A package is missing to access this URL. Got Install s9fs to access S9"):
         open_source("s9://bucket/notes.jsonl")
 
 
@@ -78,7 +78,7 @@ def test_a_place_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None
         raise PermissionError("no credentials")
 
     monkeypatch.setattr(MemoryFileSystem, "isfile", refuse)
-    with pytest.raises(DisconerError, match=r"memory://x: This place cannot be reached. Got PermissionError: no cred"):
+    with pytest.raises(DisconerError, match=r"memory://x: This URL cannot be accessed. Got PermissionError: no cred"):
         open_source("memory://x")
 
 

@@ -32,7 +32,7 @@ TEXTS = [
 
 
 def windows_of(texts: list[str], model: Model) -> list[Window]:
-    windower = Windower(model.config, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_subwords)
     documents = [windower.segment(Document(str(number), text)) for number, text in enumerate(texts)]
     return [window for document in documents for own in windower.windows(document) for window in own]
 
@@ -222,7 +222,7 @@ def test_encoders_of_every_family(family: str) -> None:
     network = build_network(config, ("ADR", "Drug"), words_of(without_pooler(tiny_encoder(family)), config)).eval()
     tokenizer = PieceTokenizer(byte_level() if "pad_token_id" in ENCODERS[family] else toy_tokenizer())
     model = lively(Model(network, tokenizer, config, ("ADR", "Drug")))
-    assert model.max_pieces == 40
+    assert model.max_subwords == 40
     windows = windows_of([*TEXTS, "knees " * 60], model)
     assert 30 < max(len(window.pieces.ids) for window in windows) <= 38
     together = scores(model, word_batch(windows, tokenizer))

@@ -46,7 +46,7 @@ def sentences() -> list[Document]:
 
 
 def batch_of(model: Model) -> tuple[WordBatch, list[list[TokenEntity]], list]:
-    windower = Windower(model.config, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_subwords)
     windows, entities = [], []
     for document in sentences():
         windows += windower.windows(document)[0]

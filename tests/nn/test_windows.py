@@ -25,8 +25,8 @@ def pieces_of(counts: list[int]) -> Pieces:
     return Pieces(np.arange(end[-1] if counts else 0), end - counts, end)
 
 
-def cut(counts: list[int], *, max_pieces: int, max_words: int = 10**6) -> list[Window]:
-    return windows(sentence_of(len(counts)), pieces_of(counts), max_pieces=max_pieces, max_words=max_words)
+def cut(counts: list[int], *, max_subwords: int, max_words: int = 10**6) -> list[Window]:
+    return windows(sentence_of(len(counts)), pieces_of(counts), max_subwords=max_subwords, max_words=max_words)
 
 
 counts = st.lists(st.integers(0, 4) | st.integers(0, 30), max_size=60)
@@ -36,7 +36,7 @@ limits = st.tuples(st.integers(1, 20), st.integers(1, 20))
 @settings(max_examples=300)
 @given(counts=counts, limits=limits)
 def test_every_word_is_owned_once_by_a_window_that_has_it(counts: list[int], limits: tuple[int, int]) -> None:
-    found = cut(counts, max_pieces=limits[0], max_words=limits[1])
+    found = cut(counts, max_subwords=limits[0], max_words=limits[1])
     owned = [word for window in found for word in range(*window.own)]
     assert owned == list(range(len(counts)))
     for window in found:
@@ -49,7 +49,7 @@ def test_every_word_is_owned_once_by_a_window_that_has_it(counts: list[int], lim
 @settings(max_examples=300)
 @given(counts=counts, limits=limits)
 def test_windows_keep_to_the_limits(counts: list[int], limits: tuple[int, int]) -> None:
-    found = cut(counts, max_pieces=limits[0], max_words=limits[1])
+    found = cut(counts, max_subwords=limits[0], max_words=limits[1])
     for window in found:
         assert 1 <= len(window) <= limits[1]
         assert len(window.pieces.ids) <= limits[0]
@@ -60,7 +60,7 @@ def test_windows_keep_to_the_limits(counts: list[int], limits: tuple[int, int]) 
 @given(counts=counts, limits=limits)
 def test_words_keep_their_pieces(counts: list[int], limits: tuple[int, int]) -> None:
     whole = pieces_of(counts)
-    for window in cut(counts, max_pieces=limits[0], max_words=limits[1]):
+    for window in cut(counts, max_subwords=limits[0], max_words=limits[1]):
         for place, word in enumerate(range(window.start, window.end)):
             own = window.pieces.ids[window.pieces.first[place] : window.pieces.end[place]]
             wanted = whole.ids[whole.first[word] : whole.end[word]]
@@ -72,22 +72,22 @@ def test_words_keep_their_pieces(counts: list[int], limits: tuple[int, int]) -> 
 
 @pytest.mark.parametrize(("n_words", "n_windows"), [(0, 0), (1, 1), (10, 1), (11, 2), (100, 13)])
 def test_how_many(n_words: int, n_windows: int) -> None:
-    assert len(cut([1] * n_words, max_pieces=10)) == n_windows
+    assert len(cut([1] * n_words, max_subwords=10)) == n_windows
 
 
 def test_windows_overlap_by_a_quarter_and_part_the_overlap() -> None:
-    found = cut([1] * 20, max_pieces=8)
+    found = cut([1] * 20, max_subwords=8)
     assert [(window.start, window.end) for window in found] == [(0, 8), (6, 14), (12, 20)]
     assert [window.own for window in found] == [(0, 7), (7, 13), (13, 20)]
 
 
 def test_a_long_word_does_not_leave_its_neighbours_in_tiny_windows() -> None:
-    found = cut([1] * 10 + [99] + [1] * 10, max_pieces=10)
+    found = cut([1] * 10 + [99] + [1] * 10, max_subwords=10)
     assert [(window.start, window.end) for window in found] == [(0, 10), (10, 11), (11, 21)]
 
 
 def test_a_hundred_thousand_words() -> None:
-    found = cut([1] * 10**5, max_pieces=510, max_words=512)
+    found = cut([1] * 10**5, max_subwords=510, max_words=512)
     assert found[-1].end == 10**5
     assert len(found) < 10**5 / 300
 
@@ -112,12 +112,12 @@ def test_without_context_each_window_is_a_passage() -> None:
 
 def test_heads_that_lie_outside_are_roots() -> None:
     sentence = sentence_of(6, (-1, 0, 1, 2, 5, 0))
-    found = windows(sentence, pieces_of([1] * 6), max_pieces=4)
+    found = windows(sentence, pieces_of([1] * 6), max_subwords=4)
     assert [(window.start, window.end, window.heads) for window in found] == [
         (0, 4, (-1, 0, 1, 2)),
         (3, 6, (-1, 2, -1)),
     ]
-    assert windows(sentence_of(2), pieces_of([1, 1]), max_pieces=4)[0].heads is None
+    assert windows(sentence_of(2), pieces_of([1, 1]), max_subwords=4)[0].heads is None
 
 
 def test_entities_within() -> None:

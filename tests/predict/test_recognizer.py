@@ -101,7 +101,7 @@ def test_only_wanted_entities(ner: Recognizer) -> None:
         own = Recognizer(ner.model, labels=[label])
         assert own.labels == (label,)
         assert [entity.id for entity in own(TEXT).entities] == [one.id for one in everything if one.label == label]
-    with pytest.raises(DisconerError, match="knows no label 'Nothing'"):
+    with pytest.raises(DisconerError, match="has no label 'Nothing'"):
         Recognizer(ner.model, labels=["Nothing"])
 
 

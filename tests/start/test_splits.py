@@ -65,7 +65,7 @@ def test_taking_splits_needs_no_order_and_leaves_none_empty(ids: list[str], rand
 
 
 def test_a_single_document_cannot_be_split() -> None:
-    with pytest.raises(DisconerError, match="too few documents"):
+    with pytest.raises(DisconerError, match="Too few documents"):
         take_splits(["a"], ["dev", "test"])
 
 

@@ -38,7 +38,7 @@ def test_word_for_word() -> None:
 
 
 def test_without_figures_it_says_how_to_get_them() -> None:
-    assert "None were recorded. `disconer evaluate GOLD --model FOLDER` makes them." in card()
+    assert "None recorded. `disconer evaluate GOLD --model FOLDER` computes them." in card()
 
 
 def test_many_labels_are_listed_once() -> None:
@@ -62,5 +62,5 @@ def test_the_encoder_is_named_as_on_the_hub_or_by_the_end_of_its_path() -> None:
 def test_a_model_that_looks_at_syntax_names_its_parser_and_no_place_on_a_machine() -> None:
     assert "dependency trees" not in card()
     made = card(syntax={"parser": "spacy:/home/ann/models/my-parser", "gcn": {}})
-    assert "It looks at dependency trees: the parser `spacy:models/my-parser` has to be there" in made
+    assert "It uses dependency trees: the parser `spacy:models/my-parser` must be installed" in made
     assert "/home" not in made

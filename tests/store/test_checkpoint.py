@@ -53,7 +53,7 @@ def describe(folder: Path, **changes: Any) -> None:
 
 def test_what_is_loaded_is_what_was_saved(saved: Path) -> None:
     model, loaded = lively(toy_model()), load_model(saved)
-    assert (loaded.labels, loaded.config, loaded.max_pieces) == (model.labels, model.config, model.max_pieces)
+    assert (loaded.labels, loaded.config, loaded.max_subwords) == (model.labels, model.config, model.max_subwords)
     assert Recognizer(loaded)(TEXT) == Recognizer(model)(TEXT)
     assert len(Recognizer(model)(TEXT).entities) > 5
     assert not loaded.network.training
@@ -214,7 +214,7 @@ def test_another_version(folder: Path) -> None:
 
 def test_labels_that_do_not_fit_the_weights(folder: Path) -> None:
     describe(folder, labels=["ADR"])
-    with pytest.raises(DisconerError, match=r"damaged or belong to another one.*size mismatch"):
+    with pytest.raises(DisconerError, match=r"damaged or belong to another model.*size mismatch"):
         load_model(folder)
 
 

@@ -120,5 +120,7 @@ def test_what_is_written_of_our_models(path: Path) -> None:
 
 def test_something_is_missing(tmp_path: Path) -> None:
     (tmp_path / "about.yaml").write_text("name: x\nauthor: y\n")
-    with pytest.raises(DisconerError, match=r"about\.yaml: This does not say.*missing or unknown: author, citation"):
+    with pytest.raises(
+        DisconerError, match=r"about\.yaml: This description of a model.*missing or unknown: author, citation"
+    ):
         read_about(tmp_path / "about.yaml")

@@ -11,8 +11,8 @@ from disconer.training.examples import Learnable, make_examples
 from nn.toy import toy_tokenizer
 
 
-def account(document: Document, max_width: int | None, max_pieces: int = 64) -> Learnable:
-    windower = Windower(Config(data=DataConfig(train="t", dev="d")), PieceTokenizer(toy_tokenizer()), max_pieces)
+def account(document: Document, max_width: int | None, max_subwords: int = 64) -> Learnable:
+    windower = Windower(Config(data=DataConfig(train="t", dev="d")), PieceTokenizer(toy_tokenizer()), max_subwords)
     found = Learnable(SpanSettings(max_width=max_width))
     make_examples([segment(document)], windower, found)
     return found
@@ -46,6 +46,6 @@ def test_each_entity_is_counted_under_one_reason() -> None:
 def test_an_entity_in_one_of_several_windows_is_not_cut() -> None:
     text = " ".join(["word"] * 20)
     near, far = Entity("X", ((0, 4),)), Entity("X", ((0, 4), (95, 99)))
-    found = account(Document("d", text, (near, far)), None, max_pieces=34)
+    found = account(Document("d", text, (near, far)), None, max_subwords=34)
     assert (found.entities, found.cut, found.learnt) == (2, 1, 1)
-    assert list(found.lines()) == ["1 of 2 training entities are longer than what the encoder takes at once"]
+    assert list(found.lines()) == ["1 of 2 training entities are longer than the encoder's window"]

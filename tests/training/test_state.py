@@ -34,7 +34,7 @@ def test_settings_are_told_by_name(unbroken: Run) -> None:
     assert differences([("process 0", facts(unbroken)), ("process 1", other)]) == [
         "training.seed 1 in process 0, but 7 in process 1",
         "training.accumulate 1 in process 0, but 3 in process 1",
-        "batches a step (processes times training.accumulate) 2 in process 0, but 6 in process 1",
+        "batches per step (processes times training.accumulate) 2 in process 0, but 6 in process 1",
     ]
 
 

@@ -24,7 +24,7 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.core.ledger import Ledger
 from disconer.core.version import __version__
-from disconer.nn.encoders.transformer.pretrained import max_pieces
+from disconer.nn.encoders.transformer.pretrained import max_subwords
 from disconer.runs.accelerator import LONG_PATIENCE, build_accelerator
 from disconer.runs.state import Stateful
 from disconer.runs.versions import versions
@@ -265,7 +265,7 @@ def _facts(encoder: str, texts: Sequence[str | Path], settings: AdaptSettings) -
 
 
 def _check_length(settings: AdaptSettings, pretrained: Pretrained, encoder: str) -> None:
-    limit = max_pieces(pretrained.language_model.base_model)
+    limit = max_subwords(pretrained.language_model.base_model)
     if settings.length > limit:
         raise DisconerError(
             "Sequences are longer than this encoder's maximum",

@@ -137,8 +137,8 @@ class WatchedModel:
         return self.model.labels
 
     @property
-    def max_pieces(self) -> int | None:
-        return self.model.max_pieces
+    def max_subwords(self) -> int | None:
+        return self.model.max_subwords
 
     @property
     def scale(self) -> ScoreScale:

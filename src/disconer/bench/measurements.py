@@ -26,7 +26,7 @@ from disconer.store.checkpoint import Model
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was measured; parts that were not asked for are None."""
+    """Measurements; parts that were not requested are None."""
 
     environment: dict[str, object]
     settings: Settings
@@ -68,7 +68,7 @@ def bench(
     if settings.threads:
         _use_threads(settings.threads)
     measure = _torch_model(encoder or model)
-    windower = Windower(model.config, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_subwords)
     sample = take_sample(documents, windower, limit=settings.limit, given=settings.given)
     surroundings = environment(device)
     measured = _measure(model, measure, windower, sample, device, settings)
@@ -118,6 +118,6 @@ def _torch_model(model: AnyModel) -> Model:
     if isinstance(model, Model):
         return model
     raise DisconerError(
-        "This model has no encoder of its own that torch could run",
-        fix="Name the model that it was exported from with --encoder.",
+        "This model has no encoder that torch can run",
+        fix="Give the original model with --encoder.",
     )

@@ -36,7 +36,7 @@ class Throughput:
 
     @property
     def ratio(self) -> Ratio:
-        """End to end speed as a share of the bare encoder's."""
+        """End-to-end speed relative to the bare encoder's."""
         return Ratio.of(self.encoder, self.end_to_end)
 
     @property

@@ -73,8 +73,8 @@ def take_sample(documents: Iterable[Document], windower: Windower, *, limit: int
             document = document.replace(sentences=None)
         elif document.sentences is None:
             raise DisconerError(
-                f"The document {document.id!r} has no sentences that could be taken as given",
-                fix="Leave out --given: then they are made from the text.",
+                f"The document {document.id!r} has no sentences",
+                fix="Omit --given to split the text into sentences.",
             )
         own = windower.segment(document)
         of_sentences = [found for found in windower.windows(own) if found]
@@ -85,7 +85,7 @@ def take_sample(documents: Iterable[Document], windower: Windower, *, limit: int
         if limit is not None and n_sentences >= limit:
             break
     if not windows:
-        raise DisconerError("There are no sentences to measure on", fix="Give text of some length with --data.")
+        raise DisconerError("There are no sentences to measure", fix="Give text of some length with --data.")
     return Sample(taken, segmented, windows, given)
 
 
@@ -95,7 +95,7 @@ BATCH = 32  # sentences
 class BareEncoder:
     """A copy of a model's encoder that does nothing but its forward pass.
 
-    Of a transformer that is the transformer itself, from ids and mask to its last layer; pieces are not even pooled.
+    Of a transformer that is the transformer itself, from ids and mask to its last layer; subwords are not even pooled.
     """
 
     def __init__(self, model: Model, device: torch.device, precision: Precision = "fp32") -> None:
@@ -124,7 +124,7 @@ class BareEncoder:
 
 
 def sorted_batches(windows: Sequence[Window], reader: Reader, size: int = BATCH) -> list[WordArrays]:
-    """Batches of so many windows, those of like length together."""
+    """Batches of a given number of windows, sorted by length."""
     ordered = sorted(windows, key=lambda window: len(window.pieces.ids))
     alone = [[window] for window in ordered]
     return [word_arrays(alone[first : first + size], reader) for first in range(0, len(alone), size)]

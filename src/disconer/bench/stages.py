@@ -1,4 +1,4 @@
-"""Where the time goes: the same components one after another, with a look at the clock after each."""
+"""Time by stage: the same components one after another, timed separately."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Staged:
 
 
 def chunks(documents: list[Document]) -> Iterator[list[Document]]:
-    """What the recogniser looks at together. Given only that, it has nothing to prepare while its network runs."""
+    """What the recogniser processes together. Given only that, it has nothing to prepare while its network runs."""
     chunk: list[Document] = []
     for document in documents:
         chunk.append(document)
@@ -94,7 +94,7 @@ class Stages:
     """Seconds by stage for a whole sample.
 
     seconds: of each stage, the median of rounds.
-    staged: all stages together, the clock looked at after each.
+    staged: all stages together, timed separately.
     unpipelined: the recogniser itself, kept from preparing the next documents while its network runs.
     """
 

@@ -1,4 +1,4 @@
-"""What was measured, as lines and tables for people. No torch here."""
+"""Measurements as lines and tables. No torch here."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def heading(report: Report, model: str) -> Iterator[str]:
 
 
 def notes(report: Report) -> Iterator[str]:
-    """What makes figures look better than they are."""
+    """Warnings about results that look better than they are."""
     if report.throughput and not report.throughput.n_entities:
-        yield "the model finds no entities here, so what pairs and their decoding cost is not in these figures"
+        yield "the model finds no entities here, so the cost of pairs and their decoding is not measured"
 
 
 def tables(report: Report) -> Iterator[Table]:
-    """A table for each part that was measured."""
+    """A table per measured part."""
     if report.throughput:
         yield _throughput(report.throughput)
     if report.latency:
@@ -66,7 +66,7 @@ def _throughput(measured: Throughput) -> Table:
         row(f"{BARE}, sorted, by 32", measured.encoder, measured.ratio),
         row(f"{BARE}, same batches", measured.encoder_own_batches, measured.ratio_own_batches),
     ]
-    return Table("Many sentences", ("", "sentences/s", "seconds", "text to entities reaches of it"), [rows])
+    return Table("Many sentences", ("", "sentences/s", "seconds", "text to entities, relative"), [rows])
 
 
 def _latency(measured: Latency) -> Table:
@@ -75,7 +75,7 @@ def _latency(measured: Latency) -> Table:
         ("text to entities", _spread(measured.end_to_end, scale), ""),
         (BARE, _spread(measured.encoder, scale), str(measured.ratio)),
     ]
-    return Table("One sentence at a time", ("", "ms a sentence", "text to entities reaches of it"), [rows])
+    return Table("One sentence at a time", ("", "ms per sentence", "text to entities, relative"), [rows])
 
 
 def _stages(measured: Stages, n_sentences: int) -> Table:
@@ -84,7 +84,7 @@ def _stages(measured: Stages, n_sentences: int) -> Table:
 
     stages = [row(stage, seconds) for stage, seconds in measured.seconds.items()]
     whole = [row("sum", measured.sum), row("run without stages", measured.unpipelined.median)]
-    return Table("Stages, nothing beside anything else", ("", "ms a sentence", "share"), [stages, whole])
+    return Table("Stages, not overlapping", ("", "ms per sentence", "share"), [stages, whole])
 
 
 def _training(measured: Training) -> Table:

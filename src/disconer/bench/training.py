@@ -36,7 +36,7 @@ class Training:
     """Seconds for all steps on a sample.
 
     step: as training goes: batches made ahead, forward, backward, clipping, optimizer.
-    encoder: the bare encoder's forward and backward pass on the same batches, in the same number format.
+    encoder: the bare encoder's forward and backward pass on the same batches, in the same precision.
     """
 
     n_steps: int
@@ -49,7 +49,7 @@ class Training:
 
     @property
     def ratio(self) -> Ratio:
-        """How many times as long as the bare encoder a step takes."""
+        """The time of a step relative to the bare encoder."""
         return Ratio.of(self.step, self.encoder)
 
     def to_dict(self) -> dict[str, object]:
@@ -95,7 +95,7 @@ def _examples(model: Model, windower: Windower, sample: Sample) -> list[Example]
     known = {entity.label for example in examples for entity in example.entities} & set(model.labels)
     if not known:
         raise DisconerError(
-            "The data has no entities of the model's labels, so there is nothing to train on",
+            "The data has no entities with the model's labels, so there is nothing to train on",
             expected=f"some of {', '.join(model.labels)}",
             fix="Give annotated data with --data, or add --no-training.",
         )

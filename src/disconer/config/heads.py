@@ -1,7 +1,7 @@
-"""The kinds of heads, by name, and the section `head` of a configuration, which belongs to the kind that it names.
+"""The kinds of heads, by name, and the section `head` of a configuration, whose settings depend on its kind.
 
-Heads live in `nn`, which stands above this package: they are known here by name only, and imported when one is asked
-for. All that the configuration needs of a kind is the type of its settings.
+Heads are in `nn`, above this package: they are known here by name only, and imported when one is used. The
+configuration needs only the type of their settings.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from disconer.core.plugins import Registry
 
 
 class Configurable(Protocol):
-    """What the configuration needs of a kind of heads; `disconer.nn.heads.kind.HeadKind` is all of it."""
+    """What the configuration needs of a kind of head; see `disconer.nn.heads.kind.HeadKind`."""
 
     @property
     def settings(self) -> type[HeadSettings]: ...
@@ -36,7 +36,7 @@ HEADS: Registry[Configurable] = Registry(
 
 
 def head_settings(section: Any) -> HeadSettings:
-    """The settings that a section `head` says, checked as its kind wants it; without a kind, it is a span head's."""
+    """The validated settings of a section `head`; without a kind, those of the span head."""
     if isinstance(section, HeadSettings):
         return section
     if not isinstance(section, Mapping):
@@ -52,7 +52,7 @@ def default_head() -> HeadSettings:
 
 
 def kind_in(values: Any) -> str:
-    """The kind of head that the values of a configuration ask for; the default where they ask for none that exists."""
+    """The kind of head in the values of a configuration; the default if there is none or it does not exist."""
     section = values.get("head") if isinstance(values, Mapping) else None
     kind = section.get("kind") if isinstance(section, Mapping) else None
     return kind if isinstance(kind, str) and kind in HEADS else DEFAULT_HEAD

@@ -1,4 +1,4 @@
-"""The schema as a tree of knobs, each in words, and what pydantic says of one as a problem for people."""
+"""The schema as a tree of knobs, each described in words, and pydantic's errors as readable problems."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Json = Mapping[str, Any]
 class Knob:
     """A key that can be set. A section is a knob with parts.
 
-    expected: the values it takes, in words. required: it has no default.
-    only: the `kind` of its section that has it; None: all.
+    expected: the allowed values, in words. required: it has no default.
+    only: the `kind` of its section that it belongs to; None: all.
     """
 
     name: str
@@ -36,14 +36,14 @@ class Knob:
     parts: tuple[Knob, ...]
 
     def parts_of(self, kind: object) -> Iterator[Knob]:
-        """The parts that a section of this kind has."""
+        """The parts of a section of this kind."""
         return (part for part in self.parts if part.only in (None, kind))
 
     def part(self, name: str) -> Knob | None:
         return next((part for part in self.parts if part.name == name), None)
 
     def at(self, key: Key) -> Knob:
-        """The knob that `key` leads to, or the last known one on the way."""
+        """The knob at `key`, or the last existing one on its path."""
         knob = self
         for name in key:
             below = knob.part(str(name))
@@ -53,7 +53,7 @@ class Knob:
         return knob
 
     def keys(self, prefix: Key = ()) -> Iterator[Key]:
-        """The ways to all knobs below this one."""
+        """The paths of all knobs below this one."""
         for part in self.parts:
             key = (*prefix, part.name)
             yield key
@@ -74,7 +74,7 @@ def _tree(name: str, section: type[Section]) -> Knob:
 
 
 def _head_knob(section: Knob, kind: str) -> Knob:
-    """The section `head` of a kind: its own knobs, and `kind` itself, which takes any of the kinds."""
+    """The section `head` of a kind: its own knobs, and `kind` itself, which accepts any kind."""
     own = _tree(section.name, HEADS.get(kind).settings)
     kinds = in_words(HEADS.names())
     choice = replace(own.at(("kind",)), description=f"How entities are found: {kinds}.", expected=kinds)
@@ -100,7 +100,7 @@ def _knob(name: str, schema: Json, definitions: Json, *, required: bool) -> Knob
 
 
 def _section(schema: Json, definitions: Json) -> Json:
-    """The section that a schema is, refers to or allows beside null; empty for a single value."""
+    """The section that a schema is, refers to, or allows besides null; empty for a single value."""
     if "properties" in schema:
         return schema
     if "$ref" in schema:
@@ -151,16 +151,16 @@ def _bounds(schema: Json) -> str:
     return f" {' and '.join(bounds)}" if bounds else ""
 
 
-_SHOWN = 60  # characters of a wrong value that a message repeats
+_SHOWN = 60  # characters of a wrong value shown in a message
 
 
 def explain(error: ValidationError, values: Any, root: Knob) -> list[Problem]:
-    """One problem for each key at fault; `values` is what was validated."""
+    """One problem per invalid key; `values` is what was validated."""
     problems: dict[Key, str] = {}
     for item in error.errors(include_url=False):
         kind = item["type"]
         key = tuple(map(str, item["loc"])) if kind == "missing" else _key_in(values, item["loc"])
-        if key in problems:  # a union objects once for each of its members, a list once for each item
+        if key in problems:  # a union reports one error per member, a list one per item
             continue
         if kind == "missing":
             problems[key] = f"missing. {root.at(key).description}"
@@ -174,7 +174,7 @@ def explain(error: ValidationError, values: Any, root: Knob) -> list[Problem]:
 
 
 def _key_in(values: Any, location: Key) -> Key:
-    """The part of pydantic's location that names keys; the rest names members of unions and items of lists."""
+    """The keys of pydantic's location, without members of unions and items of lists."""
     key: list[str] = []
     for name in location:
         if not isinstance(values, dict) or name not in values:
@@ -196,7 +196,7 @@ def _shown(value: Any) -> str:
 
 
 def _meant(key: Key, root: Knob, kind: str) -> str:
-    """A guess at the key that was meant, or the keys that there are. kind: of the head."""
+    """The closest existing key, or all keys of the section. kind: of the head."""
     *above, name = map(str, key)
     siblings = [part.name for part in root.at(tuple(above)).parts]
     if close := difflib.get_close_matches(name, siblings, 1):
@@ -204,7 +204,7 @@ def _meant(key: Key, root: Knob, kind: str) -> str:
     if above == ["head"]:
         for other in HEADS.built_in:
             if knob_tree(other).at(("head",)).part(name):
-                return f"head.kind: {other} has it, but kind is {kind}"
+                return f"a setting of head.kind {other}, but kind is {kind}"
     everywhere = {str(other[-1]): dotted(other) for other in reversed(list(root.keys()))}
     if close := difflib.get_close_matches(name, everywhere, 1, cutoff=0.7):
         return f"did you mean {everywhere[close[0]]!r}?"

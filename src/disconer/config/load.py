@@ -1,4 +1,4 @@
-"""From a YAML file or a preset's name, and overrides, to a configuration, and back to YAML."""
+"""Loading a configuration from a YAML file or preset, with overrides, and writing it as YAML."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KIND = "head.kind"
 def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> tuple[dict[Key, str], list[Problem]]:
     """Write `a.b=c` (c is YAML) into nested `values`, later ones over earlier ones.
 
-    Returns which override each key comes from, and what is wrong with the overrides themselves.
+    Returns the override of each key, and problems of the overrides themselves.
     """
     places: dict[Key, str] = {}
     problems = []
@@ -46,17 +46,17 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> tuple[d
 
 
 def _switch_head(values: dict[str, Any], overrides: Sequence[str]) -> None:
-    """Forget the section `head` if an override chooses another kind: its keys mean nothing to that one."""
+    """Drop the section `head` if an override chooses another kind, which has other keys."""
     chosen = [value.strip() for name, _, value in (one.partition("=") for one in overrides) if name.strip() == _KIND]
     if chosen and chosen[-1] in HEADS and chosen[-1] != kind_in(values):
         values["head"] = {}
 
 
 def _put(values: dict[str, Any], key: tuple[str, ...], value: Any) -> Key | None:
-    """Set `key`, making the sections on the way to it; returns the key that is in the way, if one is."""
+    """Set `key`, creating the sections above it; returns a key that is not a section, if one is in the way."""
     section = values
     for depth, name in enumerate(key[:-1], start=1):
-        if section.get(name) is None:  # absent, or switched off: giving a part of it switches it on
+        if section.get(name) is None:  # missing or null: setting a part of it switches it on
             section[name] = {}
         section = section[name]
         if not isinstance(section, dict):
@@ -68,15 +68,15 @@ def _put(values: dict[str, Any], key: tuple[str, ...], value: Any) -> Key | None
 def load_config(path_or_preset: str | Path, overrides: Sequence[str] = ()) -> Config:
     """The configuration in a YAML file, or the preset of that name, with `overrides` ("training.seed=7") over it.
 
-    Relative data paths stay as they are: they start at the current directory, wherever the file lies.
-    Raises `ConfigError` with everything that is wrong.
+    Relative data paths are kept: they are relative to the current directory, not to the file.
+    Raises `ConfigError` with all problems.
     """
     origin, text = _read(path_or_preset)
     parsed = parse_yaml(text)
     values = {} if parsed.values is None else parsed.values
     if not isinstance(values, dict):
         raise ConfigError([Problem((), "expected sections (data:, training:, …)", "line 1")], origin)
-    if parsed.problems and not values:  # no YAML at all
+    if parsed.problems and not values:  # not YAML
         raise ConfigError(parsed.problems, origin)
     places = {key: f"line {line}" for key, line in parsed.lines.items()}
     _switch_head(values, overrides)
@@ -92,23 +92,23 @@ def load_head(kind: str, overrides: Sequence[str] = ()) -> HeadSettings:
 
 
 def config_from_dict(values: Mapping[str, Any], origin: str | None = None) -> Config:
-    """The configuration that plain values say (`Config.to_dict`); `origin` is named in the error if they cannot."""
+    """The configuration from plain values (`Config.to_dict`); `origin` is named in errors."""
     return _checked(dict(values), {}, [], origin)
 
 
 def dump_config(config: Config) -> str:
-    """YAML that `load_config` takes back."""
+    """YAML that `load_config` reads."""
     return format_yaml(config.to_dict())
 
 
 def preset_names() -> tuple[str, ...]:
-    """The presets that come with disconer."""
+    """The bundled presets."""
     names = (Path(preset.name) for preset in files("disconer.config.presets").iterdir())
     return tuple(sorted(name.stem for name in names if name.suffix == ".yaml"))
 
 
 def preset_text(name: str) -> str:
-    """The YAML of a preset, comments and all."""
+    """The YAML of a preset, with comments."""
     presets = preset_names()
     if name in presets:
         return files("disconer.config.presets").joinpath(f"{name}.yaml").read_text("utf-8")
@@ -122,7 +122,7 @@ def preset_text(name: str) -> str:
 
 
 def _read(path_or_preset: str | Path) -> tuple[str, str]:
-    """Where a configuration stands, for messages, and its text. A file goes before a preset of the same name."""
+    """The source of a configuration, for messages, and its text. A file goes before a preset of the same name."""
     path, name = Path(path_or_preset), str(path_or_preset)
     if path.is_file():
         return name, decode(path.read_bytes(), name)
@@ -145,5 +145,5 @@ def _checked(values: dict[str, Any], places: Mapping[Key, str], problems: list[P
 
 
 def _place(key: Key, places: Mapping[Key, str]) -> str | None:
-    """Where a key or the innermost section around it was written."""
+    """The line or override of a key, or of the innermost section around it."""
     return next((places[key[:size]] for size in range(len(key), 0, -1) if key[:size] in places), None)

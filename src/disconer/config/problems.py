@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, said for people, all at once."""
+"""All problems of a configuration, in one readable error."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from disconer.core.errors import DisconerError, Where
 
-Key = tuple[str | int, ...]  # the way to a value: ("training", "seed")
+Key = tuple[str | int, ...]  # the path of a value: ("training", "seed")
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong: with which key, what, and where that was said (a line, an override)."""
+    """A problem: its key, what is wrong, and where (a line, an override)."""
 
     key: Key
     what: str
@@ -24,16 +24,16 @@ class Problem(NamedTuple):
 
 
 def dotted(key: Key) -> str:
-    """The name of a key, as overrides have it: training.seed."""
+    """The name of a key, as in overrides: training.seed."""
     return ".".join(map(str, key))
 
 
 class ConfigError(DisconerError):
-    """A configuration that cannot be used. `problems` has everything that is wrong with it."""
+    """An invalid configuration, with all of its `problems`."""
 
     def __init__(self, problems: Sequence[Problem], origin: str | None = None) -> None:
         self.problems = tuple(problems)
-        super().__init__("This configuration cannot be used", where=Where(origin))
+        super().__init__("This configuration is invalid", where=Where(origin))
 
     def _paragraph(self) -> str:
         count = f"{len(self.problems)} problems" if len(self.problems) > 1 else "a problem"

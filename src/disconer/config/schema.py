@@ -1,7 +1,7 @@
-"""What can be configured: every knob with its type, its default and what it does.
+"""The configuration: every setting with its type, default and description.
 
-The descriptions are the documentation: `disconer init` and the presets carry them as comments. What heads can be told
-is in their own folders, `disconer.nn.heads.*.settings`.
+The descriptions are the documentation: `disconer init` and the presets show them as comments. Settings of heads are
+in their own folders, `disconer.nn.heads.*.settings`.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ from disconer.text.syntax.spec import BIOMEDICAL, NONE, parser_spec
 
 
 class DataConfig(Section):
-    """The documents to learn from, and how text without sentences is cut."""
+    """The data, and how text without sentences is segmented."""
 
-    train: str = Field(min_length=1, description="Documents to learn from: a file, folder, .zip or .gz of any format.")
-    dev: str = Field(min_length=1, description="Documents that choose the best epoch and stop the training.")
-    test: str | None = Field(default=None, min_length=1, description="Documents for the final figures; null: none.")
-    format: str | None = Field(default=None, description="Format of all of them; null: recognised.")
+    train: str = Field(min_length=1, description="Training documents: a file, folder, .zip or .gz in any format.")
+    dev: str = Field(min_length=1, description="Development documents: they select the best epoch and stop training.")
+    test: str | None = Field(default=None, min_length=1, description="Test documents, measured at the end; null: none.")
+    format: str | None = Field(default=None, description="Format of the documents; null: detected.")
     splitter: Literal["rules", "lines"] = Field(
         default="rules",
-        description="Sentences, where the data has none: rules (for prose) or lines (one a line).",
+        description="Sentence splitter, if the data has no sentences: rules (for prose) or lines (one per line).",
     )
     tokenizer: Literal["words", "whitespace"] = Field(
         default="words",
-        description="Words, likewise: words (letters, digits and marks apart) or whitespace (between it).",
+        description="Tokenizer, likewise: words (splits letters, digits and punctuation) or whitespace.",
     )
 
 
 class LstmConfig(Section):
     """A bidirectional LSTM over the word vectors."""
 
-    size: Count = Field(default=200, description="Units a direction; word vectors then have twice as many numbers.")
-    layers: Count = Field(default=1, description="LSTMs on top of one another.")
-    dropout: Share = Field(default=0.0, description="Share of numbers dropped after each of them.")
+    size: Count = Field(default=200, description="Hidden units per direction; word vectors then have twice that size.")
+    layers: Count = Field(default=1, description="Stacked layers.")
+    dropout: Share = Field(default=0.0, description="Dropout after each layer.")
 
 
 class CharacterConfig(Section):
-    """A convolution over the letters of each word."""
+    """A character CNN."""
 
-    size: Count = Field(default=30, description="Numbers by which a letter is known.")
-    filters: Count = Field(default=50, description="Filters, and so the numbers that it adds to each word vector.")
-    width: Count = Field(default=3, description="Letters that a filter sees at once.")
+    size: Count = Field(default=30, description="Character embedding size.")
+    filters: Count = Field(default=50, description="Filters: the size that it adds to each word vector.")
+    width: Count = Field(default=3, description="Kernel width in characters.")
 
 
 def _only(kind: str, **off: JsonValue) -> dict[str, JsonValue]:
-    """Marks a knob that one kind of encoder has and others have not. off: what any kind may have it switched to."""
+    """Marks a setting of only one kind of encoder. off: the value that is allowed for any kind."""
     return {"only": kind, **off}
 
 
@@ -58,48 +58,48 @@ class EncoderConfig(Section):
 
     kind: Literal["transformer", "vectors", "elmo"] = Field(
         default="transformer",
-        description="What makes the word vectors: transformer, vectors (a table such as GloVe's) or elmo.",
+        description="Source of word vectors: transformer, vectors (a table such as GloVe's) or elmo.",
     )
     name: str = Field(
         default="biomedical-minilm",
         min_length=1,
-        description="Which: one that comes along, a folder, a file of vectors, a package, or a name on the Hub.",
+        description="A bundled encoder, a folder, a file of vectors, a package, or a name on the Hub.",
     )
     pooling: Literal["first", "mean", "max"] = Field(
         default="first",
-        description="A word's vector from those of its pieces: first, mean or max.",
+        description="How subword vectors are pooled into a word vector: first, mean or max.",
         json_schema_extra=_only("transformer"),
     )
     layers: Literal["last", "mix"] | Count = Field(
         default="last",
-        description="Layers used: last, mix (learned, of all), or a number (mean of so many last ones).",
+        description="Layers used: last, mix (a learned mix of all), or a number N (mean of the last N).",
         json_schema_extra=_only("transformer"),
     )
     rows: Literal["data", "all"] | Count = Field(
         default="data",
-        description="Vectors kept: data (of words of train and dev), all, or a number (these and so many first ones).",
+        description="Vectors kept: data (words of train and dev), all, or a number N (those and the first N).",
         json_schema_extra=_only("vectors"),
     )
     characters: CharacterConfig | None = Field(
         default=CharacterConfig(),
-        description="A convolution over the letters of each word, for words without a vector; null: none.",
+        description="A character CNN, for words without a vector; null: none.",
         json_schema_extra=_only("vectors"),
     )
     unknown: Share = Field(
         default=0.05,
-        description="Share of words that training takes for unknown, to learn what to make of these.",
+        description="Probability of treating a word as unknown in training, to train the vector of unknown words.",
         json_schema_extra=_only("vectors"),
     )
-    dropout: Share = Field(default=0.4, description="Share of a word vector's numbers dropped in training.")
-    max_pieces: Annotated[int, Field(ge=16)] | None = Field(
-        default=None, description="Pieces a window; longer sentences take several. null: the encoder's own limit."
+    dropout: Share = Field(default=0.4, description="Dropout of word vectors.")
+    max_subwords: Annotated[int, Field(ge=16)] | None = Field(
+        default=None, description="Subwords per window; longer sentences take several. null: the encoder's own limit."
     )
     context: Annotated[int, Field(ge=0)] = Field(
         default=256,
-        description="Pieces of neighbouring sentences read together, each as the others' context; 0: each by itself.",
+        description="Subwords of neighbouring sentences read together as context; 0: each sentence alone.",
         json_schema_extra=_only("transformer", off=0),
     )
-    frozen: bool = Field(default=False, description="Keep the encoder as it is and train only what stands on it.")
+    frozen: bool = Field(default=False, description="Freeze the encoder and train only the layers on top of it.")
     lstm: LstmConfig | None = Field(
         default=LstmConfig(), description="A bidirectional LSTM over the word vectors; null: none."
     )
@@ -110,7 +110,7 @@ class EncoderConfig(Section):
             extra: Any = knob.json_schema_extra or {}
             kind = extra.get("only", self.kind)
             if kind != self.kind and getattr(self, name) not in (knob.default, extra.get("off", knob.default)):
-                raise ValueError(f"{name} is only for kind: {kind}, but kind is {self.kind}: leave {name} out")
+                raise ValueError(f"{name} is only for kind: {kind}, but kind is {self.kind}: remove {name}")
         return self
 
 
@@ -119,21 +119,21 @@ class GcnConfig(Section):
 
     blocks: Count = Field(default=2, description="Block 1 follows the dependency graph, further ones learned graphs.")
     heads: Count = Field(default=4, description="Learned graphs of each further block (N_head in the paper).")
-    size: Count = Field(default=20, description="Numbers that it adds to each word vector (d_f in the paper).")
+    size: Count = Field(default=20, description="Size that it adds to each word vector (d_f in the paper).")
     first_layers: Count = Field(default=2, description="Layers of block 1, densely connected.")
     further_layers: Count = Field(default=4, description="Layers of each graph of a further block, densely connected.")
-    dropout: Share = Field(default=0.1, description="Share of numbers dropped between its layers in training.")
+    dropout: Share = Field(default=0.1, description="Dropout between its layers.")
 
 
 class SyntaxConfig(Section):
-    """Dependency syntax, and what is made of it."""
+    """Dependency syntax, and how it is used."""
 
     parser: str = Field(
         default="none",
-        description="Where heads come from: none, data, spacy:PIPELINE, stanza:LANG, corenlp:URL or conllu:PATH.",
+        description="Source of dependency heads: none, data, spacy:PIPELINE, stanza:LANG, corenlp:URL or conllu:PATH.",
     )
     missing: Literal["skip", "error"] = Field(
-        default="skip", description="A sentence that gets no heads: skip (goes on without, counted) or error."
+        default="skip", description="If a sentence gets no heads: skip (continue without, and count) or error."
     )
     gcn: GcnConfig | None = Field(
         default=None, description="A graph convolution that adds syntax to the word vectors; null: none."
@@ -149,13 +149,13 @@ class SyntaxConfig(Section):
         if self.needed and self.parser == NONE:
             raise ValueError(
                 "a gcn needs a dependency graph, but parser is 'none': set parser to one such as "
-                f"{BIOMEDICAL!r}, or 'data' (the sentences must carry heads), or gcn to null"
+                f"{BIOMEDICAL!r}, or 'data' (the sentences must have heads), or gcn to null"
             )
         return self
 
     @property
     def needed(self) -> bool:
-        """Whether anything is made of heads, so that sentences should have them."""
+        """Whether heads are used, so that sentences should have them."""
         return self.gcn is not None
 
 
@@ -163,37 +163,34 @@ class TrainingConfig(Section):
     """How the model learns."""
 
     seed: Annotated[int, Field(ge=0, lt=2**32)] = Field(
-        default=1, description="Start of all random numbers: the same seed gives the same model."
+        default=1, description="Random seed: the same seed gives the same model."
     )
-    epochs: Count = Field(
-        default=20, description="Rounds over the training data at most; F1 on dev is measured after each."
-    )
+    epochs: Count = Field(default=20, description="Maximum number of epochs; F1 on dev is measured after each.")
     steps_at_least: Annotated[int, Field(ge=0)] = Field(
         default=500,
-        description="Steps of a whole training at least: an epoch goes over a small corpus as often as that takes; "
-        "0: once.",
+        description="Minimum number of steps: an epoch repeats a small corpus as often as needed; 0: once.",
     )
     patience: Count = Field(
-        default=15, description="Stop after so many epochs without a better F1 on dev, once it is above 0."
+        default=15, description="Stop after this many epochs without a better F1 on dev, once it is above 0."
     )
-    batch_tokens: Count = Field(default=1024, description="Words a batch, padding counted.")
-    accumulate: Count = Field(default=1, description="Batches a step of the optimizer.")
-    encoder_rate: Rate = Field(default=1e-4, description="Highest learning rate of the encoder.")
-    head_rate: Rate = Field(default=1e-3, description="Highest learning rate of everything else.")
-    weight_decay: Weight = Field(default=0.01, description="Pull of the weights towards zero.")
-    warmup: Share = Field(default=0.1, description="Share of all steps over which the rates rise to their highest.")
+    batch_tokens: Count = Field(default=1024, description="Words per batch, padding included.")
+    accumulate: Count = Field(default=1, description="Batches per optimizer step.")
+    encoder_rate: Rate = Field(default=1e-4, description="Peak learning rate of the encoder.")
+    head_rate: Rate = Field(default=1e-3, description="Peak learning rate of everything else.")
+    weight_decay: Weight = Field(default=0.01, description="Weight decay.")
+    warmup: Share = Field(default=0.1, description="Fraction of all steps for learning rate warm-up.")
     schedule: Literal["linear", "cosine", "constant"] = Field(
         default="linear",
-        description="How the rates fall after that: linear or cosine (to zero), or constant (not at all).",
+        description="Decay after warm-up: linear or cosine (to zero), or constant (none).",
     )
     adversarial: Weight = Field(
         default=1.0,
-        description="How far piece vectors are pushed, to learn each batch a second time made harder; 0: just once.",
+        description="Size of the adversarial perturbation of subword embeddings, for a second pass per batch; 0: off.",
     )
-    clip: Rate = Field(default=5.0, description="Longest gradient (its norm); longer ones are cut to it.")
+    clip: Rate = Field(default=5.0, description="Maximum gradient norm; larger gradients are clipped.")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
         default="auto",
-        description="Number format: fp32, bf16, fp16 or auto (bf16 where the hardware has it, else fp32).",
+        description="Precision: fp32, bf16, fp16 or auto (bf16 if the hardware supports it, else fp32).",
     )
 
     @model_validator(mode="after")
@@ -201,25 +198,25 @@ class TrainingConfig(Section):
         rising = self.warmup * self.epochs
         if rising > self.patience:
             raise ValueError(
-                f"the learning rate rises for warmup * epochs = {rising:g} epochs, but training may stop after "
-                f"patience = {self.patience}, before it was ever trained at full rate: lower warmup or raise patience"
+                f"warm-up takes warmup * epochs = {rising:g} epochs, but training may stop after "
+                f"patience = {self.patience}, before the rate ever reached its peak: lower warmup or raise patience"
             )
         return self
 
 
-# The settings of any kind of head. Which kinds there are is known when one is asked for, not here.
+# The settings of any kind of head. Kinds are looked up when one is requested, not here.
 AnyHead = Annotated[SerializeAsAny[HeadSettings], PlainValidator(head_settings, json_schema_input_type=HeadSettings)]
 
 
 class Config(Section):
-    """Everything that a training run is told. Relative data paths start at the current directory."""
+    """The configuration of a training run. Relative data paths are relative to the current directory."""
 
-    data: DataConfig = Field(description="The documents to learn from, and how text without sentences is cut.")
+    data: DataConfig = Field(description="The data, and how text without sentences is segmented.")
     encoder: EncoderConfig = Field(default=EncoderConfig(), description="From words to word vectors.")
-    syntax: SyntaxConfig = Field(default=SyntaxConfig(), description="Dependency syntax, and what is made of it.")
+    syntax: SyntaxConfig = Field(default=SyntaxConfig(), description="Dependency syntax, and how it is used.")
     head: AnyHead = Field(default_factory=default_head, description="From word vectors to entities.")
     training: TrainingConfig = Field(default=TrainingConfig(), description="How the model learns.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; `Config.model_validate` takes them back."""
+        """Plain JSON values, which `Config.model_validate` reads."""
         return self.model_dump(mode="json")

@@ -1,4 +1,4 @@
-"""What sections of the configuration are made of. A head of your own takes these for its settings, too."""
+"""The base of configuration sections, and types of their fields. Custom heads use them for their settings, too."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Sizes = Annotated[tuple[Count, ...], Field(strict=False)]  # not strict: YAML ha
 
 
 class Section(BaseModel):
-    """A part of the configuration: immutable, no keys but its own, no types but those declared."""
+    """A section of the configuration: immutable, strictly typed, unknown keys forbidden."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class HeadSettings(Section):
-    """The section `head`, as far as all kinds of heads have it. Each kind derives its own from this one:
+    """The base of the section `head`. Each kind of head derives its own from it:
 
     class MySettings(HeadSettings):
         kind: Literal["mine"] = "mine"

@@ -1,7 +1,7 @@
-"""A configuration as YAML for people: every knob, its value, and what it does.
+"""A configuration as commented YAML: every setting, its value and description.
 
-`python -m disconer.config.template FILE…` writes the comments of configuration files anew, under the header that
-each opens with: run it on the presets when the schema changes.
+`python -m disconer.config.template FILE…` rewrites the comments of configuration files and keeps their headers: run it
+on the presets when the schema changes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from disconer.config.load import load_config
 from disconer.config.schema import Config
 from disconer.config.yaml_text import format_yaml
 
-_COLUMN = 32  # where comments start, if the setting leaves room
+_COLUMN = 32  # column of comments, if the setting is short enough
 _INDENT = "  "
 
 
@@ -27,13 +27,13 @@ def template(config: Config, header: str) -> str:
 
 
 def header_of(text: str) -> str:
-    """The header that `template` put before a configuration."""
+    """The header of a file written by `template`."""
     lines = text.partition("\n\n")[0].splitlines()
     return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
 
 
 def commented_yaml(config: Config) -> str:
-    """YAML that `load_config` takes back, with a comment on each knob; sections switched off stand in comments."""
+    """YAML that `load_config` reads, with a comment per setting; disabled sections are commented out."""
     values = config.to_dict()
     sections = ("\n".join(_section(knob, values[knob.name])) for knob in knob_tree(config.head.kind).parts)
     return "\n\n".join(sections) + "\n"

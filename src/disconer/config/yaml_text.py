@@ -1,8 +1,8 @@
-"""YAML in and out: plain values with the line of each, nothing that could surprise.
+"""Reading and writing YAML: plain values with the line of each.
 
 Aliases are refused (a few of them expand to gigabytes), and so are keys given twice (YAML would silently keep the
-last one). 5e-5 is a number, as in YAML 1.2 and everywhere else; YAML 1.1, which PyYAML reads, takes it for text.
-A date is text: no knob wants one, and folders are named after them.
+last one). 5e-5 is a number, as in YAML 1.2 and everywhere else; YAML 1.1, which PyYAML reads, reads it as text.
+Dates are text: no setting is a date, and folders may be named after one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import yaml
 
 from disconer.config.problems import Key, Problem
 
-MAX_CHARACTERS = 2**20  # no configuration is longer; a file that is was meant for another command
+MAX_CHARACTERS = 2**20  # no configuration is longer; a longer file was meant for another command
 
-_ENDLESS = 2**31  # a width at which no text is folded
+_ENDLESS = 2**31  # wide enough that no text is folded
 _DATE = "tag:yaml.org,2002:timestamp"
 _FLOAT = "tag:yaml.org,2002:float"
 _EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?[eE][-+]?[0-9]+\Z")
@@ -41,7 +41,7 @@ def _one_line_list(dumper: _Dumper, values: list[Any]) -> yaml.Node:
 
 
 def _one_line_text(dumper: _Dumper, text: str) -> yaml.Node:
-    quotes = None if text.isprintable() else '"'  # only in these can line breaks of every kind be escaped
+    quotes = None if text.isprintable() else '"'  # only double quotes can escape all kinds of line breaks
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=quotes)
 
 
@@ -57,7 +57,7 @@ for _side in (_Loader, _Dumper):
 
 @dataclass(slots=True)
 class Parsed:
-    """What a YAML text says: its values, the line of each by its key, and what is wrong with it."""
+    """A parsed YAML text: its values, the line of each key, and its problems."""
 
     values: Any = None
     lines: dict[Key, int] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Parsed:
 
 
 def parse_yaml(text: str) -> Parsed:
-    """The values of a YAML text; what is wrong with it is among `problems`, never raised."""
+    """The values of a YAML text; errors are listed in `problems`, never raised."""
     parsed = Parsed()
     if len(text) > MAX_CHARACTERS:
         parsed.problems.append(Problem((), f"this is too long for a configuration ({len(text)} characters)"))
@@ -94,7 +94,7 @@ def _build(node: yaml.Node, key: Key, loader: _Loader, parsed: Parsed) -> Any:
         return [_build(item, (*key, number), loader, parsed) for number, item in enumerate(node.value)]
     try:
         return loader.construct_object(node)
-    except ValueError:  # looks like a number and is none
+    except ValueError:  # looks like a number but is not
         return node.value
 
 
@@ -112,5 +112,5 @@ def _build_mapping(node: yaml.MappingNode, key: Key, loader: _Loader, parsed: Pa
 
 
 def format_yaml(values: Any) -> str:
-    """Plain values as YAML that `parse_yaml` takes back, each setting on one line."""
+    """Plain values as YAML that `parse_yaml` reads, one line per setting."""
     return yaml.dump(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_ENDLESS)

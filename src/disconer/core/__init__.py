@@ -1,4 +1,4 @@
-"""What everything else stands on: documents and entities, errors, the ledger, files and folders.
+"""The base of everything else: documents and entities, errors, the ledger, files and folders.
 
 Imports nothing of disconer, and no package but NumPy and platformdirs.
 """

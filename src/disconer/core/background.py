@@ -1,4 +1,4 @@
-"""Work done ahead: what is needed next is made in the background."""
+"""Prefetching: what is needed next is made in the background."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TypeVar
 Job = TypeVar("Job")
 Made = TypeVar("Made")
 
-AHEAD = 4  # batches: enough to bridge an uneven one, few enough not to fill memory
+AHEAD = 4  # batches: enough to even out slow ones, few enough not to fill memory
 
 
 def made_ahead(
     make: Callable[[Job], Made], jobs: Iterable[Job], ahead: int = AHEAD, threads: int = 1
 ) -> Generator[Made]:
-    """`make` of each job, in order, by background threads that are up to `ahead` jobs before their reader.
+    """`make` of each job, in order, by background threads that are up to `ahead` jobs ahead of their reader.
 
-    What `make` raises is raised here, at its place. When the reader stops early, so do the threads.
+    Exceptions of `make` are raised here, in order. When the reader stops early, so do the threads.
     """
     waiting: deque[Future[Made]] = deque()
     with ThreadPoolExecutor(max_workers=threads, thread_name_prefix="made-ahead") as pool:

@@ -1,4 +1,4 @@
-"""Errors for people: what happened, where, what was got and expected, what to do next."""
+"""Readable errors: what happened, where, what was got and expected, what to do next."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A place in somebody's data. Every part is optional; `str` joins those that are known."""
+    """A location in the user's data. Every part is optional; `str` joins those that are known."""
 
     path: str | None = None
     line: int | None = None
@@ -27,7 +27,7 @@ class Where:
 
 
 class DisconerError(Exception):
-    """Something that a person can put right. `str` is one readable paragraph."""
+    """An error that the user can fix. `str` is one readable paragraph."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class DisconerError(Exception):
 
 
 class DisconerWarning(UserWarning):
-    """Something that people should know, although work goes on."""
+    """A warning for the user; work continues."""
 
 
 class BadInput(DisconerError):
-    """Input that cannot be taken as it is. `problem` is its class, by which `check` counts."""
+    """Invalid input. `problem` is its class, by which `check` counts."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The account that reading and writing keep: what was at fault, what was put right, what was lost."""
+"""The ledger of reading and writing: what was invalid, normalised or lost."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections import Counter
 
 from disconer.core.errors import BadInput
 
-EXAMPLES = 20  # faults kept in full, so that a million of them need no memory
+EXAMPLES = 20  # errors kept in full, to bound memory
 
 
 class Ledger:
-    """Counts faults, repairs and losses while documents stream by.
+    """Counts errors, repairs and losses while documents are streamed.
 
-    faults: input that cannot be taken. The first one is raised, unless `skip_bad`: then the entity or
-        document at fault is left out and counted by its problem class.
-    repairs: input taken after normalisation (fragments out of order, touching, …).
-    losses: what the format written to cannot say (discontinuous entities in BIO, …).
+    faults: errors (invalid input). The first one is raised, unless `skip_bad`: then the invalid entity or
+        document is skipped and counted by its problem class.
+    repairs: input that was normalised (fragments out of order, touching, …).
+    losses: what the output format cannot represent (discontinuous entities in BIO, …).
     """
 
     def __init__(self, *, skip_bad: bool = False) -> None:
@@ -26,7 +26,7 @@ class Ledger:
         self.examples: list[BadInput] = []
 
     def fault(self, error: BadInput) -> None:
-        """Raise `error`, or count it and return when bad input is to be skipped."""
+        """Raise `error`, or count it and return if invalid input is skipped."""
         if not self.skip_bad:
             raise error
         self.faults[error.problem] += 1
@@ -42,7 +42,7 @@ class Ledger:
             self.losses[what] += times
 
     def taken(self) -> Ledger:
-        """What was counted so far, which is forgotten here."""
+        """The counts so far, which are reset."""
         own = Ledger(skip_bad=self.skip_bad)
         own.add(self)
         for counts in (self.faults, self.repairs, self.losses, self.examples):
@@ -50,7 +50,7 @@ class Ledger:
         return own
 
     def add(self, other: Ledger) -> None:
-        """Take over what another one counted."""
+        """Add the counts of another ledger."""
         self.faults += other.faults
         self.repairs += other.repairs
         self.losses += other.losses

@@ -1,4 +1,4 @@
-"""Plug-ins: what disconer has of a kind (heads, encoders, formats, …), and what other packages add to it."""
+"""Registries of plug-ins (heads, encoders, formats, …): built-in ones, and those that other packages add."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Names, and what each of them stands for, imported when it is first asked for.
+    """Objects by name, imported when first used.
 
     group: the entry-point group under which other packages add their own.
-    built_in: of each name that disconer has itself, where it is defined: "package.module:attribute".
-    what: what one of them is called in messages.
+    built_in: where each built-in object is defined: "package.module:attribute".
+    what: the word for one of them in messages.
 
-    A name of disconer's own always means what disconer has: nobody else can take it.
+    Built-in names cannot be replaced.
     """
 
     def __init__(self, group: str, built_in: Mapping[str, str], *, what: str) -> None:
@@ -35,18 +35,18 @@ class Registry(Generic[T]):
 
     @property
     def built_in(self) -> tuple[str, ...]:
-        """The names of disconer's own."""
+        """The built-in names."""
         return tuple(self._built_in)
 
     def names(self) -> tuple[str, ...]:
-        """All names, disconer's own first."""
+        """All names, built-in ones first."""
         return (*self._built_in, *sorted(self._added))
 
     def __contains__(self, name: object) -> bool:
         return name in self._built_in or name in self._added
 
     def get(self, name: str) -> T:
-        """What a name stands for."""
+        """The object of a name."""
         if name not in self._loaded:
             self._loaded[name] = self._load(name)
         return self._loaded[name]
@@ -69,7 +69,7 @@ def _load_added(point: EntryPoint, what: str) -> Any:
     package = point.dist.name if point.dist else point.value
     try:
         return point.load()
-    except Exception as error:  # whatever a package of someone else's raises
+    except Exception as error:  # other packages may raise anything
         raise DisconerError(
             f"The {what} {point.name!r} of the package {package} cannot be loaded",
             got=f"{type(error).__name__}: {error}",

@@ -1,4 +1,4 @@
-"""Progress on stderr, where somebody can see it."""
+"""Progress on stderr, if it is a terminal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Fragments, entities, sentences, documents, corpora.
 
-All are immutable and checked once, when they are made. Offsets are Unicode code points, half-open,
-into the document's untouched text.
+All are immutable and checked once, on construction. Offsets are Unicode code points, half-open,
+into the document's unmodified text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Key = tuple[Hashable, Sequence[tuple[int, int]]]  # label and fragments
 
 
 def sharing_text(keys: Sequence[Key]) -> list[bool]:
-    """For each entity, whether another one has some of its characters. A repeated annotation is no other one.
+    """For each entity, whether it shares characters with another one. Duplicates do not count as another one.
 
     >>> sharing_text([("A", ((0, 4),)), ("A", ((0, 4),)), ("B", ((6, 9), (11, 12))), ("B", ((8, 10),))])
     [False, False, True, True]
@@ -24,7 +24,7 @@ def sharing_text(keys: Sequence[Key]) -> list[bool]:
     owners = [numbers.setdefault(key, len(numbers)) for key in keys]
     sweep = sorted([(start, end, owner) for owner, key in zip(owners, keys, strict=True) for start, end in key[1]])
     shares = [False] * len(numbers)
-    reach, reached_by = 0, -1  # the furthest end so far; whoever overlaps anything earlier overlaps its owner
+    reach, reached_by = 0, -1  # the furthest end so far; what overlaps anything earlier overlaps its owner
     for start, end, owner in sweep:
         if start < reach and owner != reached_by:
             shares[owner] = shares[reached_by] = True
@@ -60,7 +60,7 @@ class Kind(StrEnum):
     DISCONTINUOUS = "discontinuous"
 
 
-_REGULAR, _OVERLAPPED, _DISCONTINUOUS = Kind  # a member looked up by name takes longer than all else in `_place`
+_REGULAR, _OVERLAPPED, _DISCONTINUOUS = Kind  # looking up members by name would take longer than the rest of `_place`
 
 
 def normalise(pairs: Pairs, text: str | None = None) -> tuple[Fragment, ...]:
@@ -100,8 +100,8 @@ def joined_text(text: str, fragments: Sequence[tuple[int, int]]) -> str:
 class Entity:
     """A label and one or more fragments.
 
-    `text` (the fragments' texts joined by a space) and `kind` are known once the entity stands in a
-    `Document`; they take no part in comparison.
+    `text` (the fragments' texts joined by a space) and `kind` are set once the entity is part of a
+    `Document`; they are ignored in comparison.
     """
 
     label: str
@@ -130,11 +130,11 @@ class Entity:
 
     @property
     def key(self) -> tuple[str, tuple[Fragment, ...]]:
-        """What makes two mentions the same for every measure: label and fragments."""
+        """What makes two mentions equal for all metrics: label and fragments."""
         return self.label, self.fragments
 
     def to_dict(self) -> dict[str, Any]:
-        """The keys people know from other libraries, plus the fragments and the kind."""
+        """A dictionary with the usual keys of other libraries, plus fragments and kind."""
         return {
             "id": self.id,
             "label": self.label,
@@ -147,7 +147,7 @@ class Entity:
         }
 
     def _placed(self, text: str, fragments: tuple[Fragment, ...], kind: Kind) -> Entity:
-        """This entity as it stands in a document: itself if it never stood in one or nothing changes, else a copy."""
+        """This entity as part of a document: itself if it was never part of one or nothing changes, else a copy."""
         surface = joined_text(text, fragments)
         entity = self
         if fragments != self.fragments or (self.kind is not None and (self.kind, self.text) != (kind, surface)):
@@ -160,7 +160,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A stretch [start, end) of the text with its tokens and, where known, their syntactic heads.
+    """A range [start, end) of the text with its tokens and, if known, their dependency heads.
 
     `heads` are positions within the sentence, -1 for a root; `relations` name the arcs.
     """
@@ -202,7 +202,7 @@ def _check_heads(heads: tuple[int, ...], n_tokens: int) -> None:
 class Document:
     """A text, its entities and, where known, its sentences.
 
-    `sentences` is None until somebody splits the text. `extras` holds what a format knows beyond
+    `sentences` is None until the text is split. `extras` holds what a format has beyond
     entities (JSON values, by format name), so that it survives a round trip.
     """
 
@@ -234,7 +234,7 @@ class Document:
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from disconer.render import render_fragment  # only here: pictures are made of documents
+        from disconer.render import render_fragment  # imported here, as `render` imports this module
 
         return render_fragment(self)
 

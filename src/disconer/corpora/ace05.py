@@ -60,7 +60,9 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
         for id in split_ids("ace05", split):
             lacking = [suffix for suffix in ("sgm", "apf.xml") if (id, suffix) not in files]
             if lacking:
-                ledger.fault(missing_document(source, id, f"There is no .{lacking[0]} of this document", _SOURCE))
+                ledger.fault(
+                    missing_document(source, id, f"The .{lacking[0]} file of this document is missing", _SOURCE)
+                )
                 continue
             try:
                 documents.append(_document(id, files[id, "sgm"], files[id, "apf.xml"], ledger))
@@ -152,7 +154,7 @@ def _entity(mention: _Mention, text: str, apf: Member, ledger: Ledger) -> Entity
         path=apf.origin,
         id=mention.id,
         surface=None if _fits(mention, text) else mention.surface,
-        fix="Check that the .sgm is the official one, or leave such mentions out with --skip-bad.",
+        fix="Check that the .sgm is the official one, or skip such mentions with --skip-bad.",
     )
 
 
@@ -163,7 +165,7 @@ def _visible(text: str) -> str:
 
 def _bad(apf: Member, element: Element, got: str, expected: str) -> BadInput:
     where = Where(apf.origin, entity=element.get("ID"))
-    return BadInput("bad-syntax", "This is not an entity as ACE 2005 has them", where=where, got=got, expected=expected)
+    return BadInput("bad-syntax", "This is not an entity of ACE 2005", where=where, got=got, expected=expected)
 
 
 RECIPE = Recipe(

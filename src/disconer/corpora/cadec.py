@@ -80,7 +80,7 @@ def _text_bound(line: str, where: Where, ledger: Ledger) -> TextBound | None:
         ledger.fault(
             BadInput(
                 "bad-syntax",
-                "This is not a mention as CADEC has them",
+                "This is not a mention of CADEC",
                 where=where,
                 got=excerpt(line),
                 expected=f"'T1<tab>TYPE start end;start end<tab>text' with TYPE one of {', '.join(_TYPES)}",

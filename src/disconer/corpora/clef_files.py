@@ -201,11 +201,11 @@ def _mention(offsets: list[str], line: int | None, surface: str | None) -> Menti
 def _not_a_mention(where: Where, got: str) -> BadInput:
     return BadInput(
         "bad-syntax",
-        "This is not a mention as the ShARe corpus has them",
+        "This is not a mention of the ShARe corpus",
         where=where,
         got=got,
         expected=f"note||{_TYPE}||CUI||start||end… or note|start-end,start-end|CUI|… with the name of its note",
-        fix="Check that the file is the official one, or leave such lines out with --skip-bad.",
+        fix="Check that the file is the official one, or skip such lines with --skip-bad.",
     )
 
 

@@ -97,7 +97,7 @@ def read_sentences(file: Member, text: str) -> Iterator[Sentence]:
             if text[start:end] != word.form:
                 raise BadInput(
                     "text-mismatch",
-                    "The words of this file are not those of the article",
+                    "The words of this file differ from the article",
                     where=Where(file.origin, word.line, start),
                     got=excerpt(word.form),
                     expected=excerpt(text[start : start + len(word.form) + 10]),
@@ -143,7 +143,7 @@ def _word(line: str, where: Where) -> Word | None:
             "This is not a line of CoNLL-U",
             where=where,
             got=excerpt(line),
-            expected=f"{_N_COLUMNS} columns between tabs, the second a word, the seventh the number of its head",
+            expected=f"{_N_COLUMNS} columns separated by tabs, the second a word, the seventh the number of its head",
         )
     return Word(where.line or 0, columns[1], int(columns[6]) - 1, columns[7])
 

@@ -31,7 +31,7 @@ def _expand(member: Member, wanted: Callable[[str], bool], depth: int) -> Iterat
         except _BROKEN as error:
             raise BadInput(
                 "unreadable-file",
-                "This is not a whole archive",
+                "This archive is damaged or incomplete",
                 where=Where(member.origin),
                 got=str(error) or type(error).__name__,
                 fix="Copy or download it again.",
@@ -90,5 +90,5 @@ def missing_document(path: Path, document: str, what: str, source: str) -> BadIn
         what,
         where=Where(str(path), document=document),
         expected=source,
-        fix="Check that the distribution is whole, or leave such documents out with --skip-bad.",
+        fix="Check that the distribution is complete, or skip such documents with --skip-bad.",
     )

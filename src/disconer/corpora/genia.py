@@ -103,7 +103,7 @@ def _member_mentions(terms: Iterable[Term], text: str, ledger: Ledger) -> Iterat
             if label and fragments:
                 yield label, fragments
             elif label:
-                ledger.lost("members of coordinations that the text does not spell")
+                ledger.lost("members of coordinations that are not in the text")
 
 
 def _n_members(terms: Iterable[Term]) -> int:
@@ -150,7 +150,7 @@ def _articles(file: Member, ledger: Ledger) -> dict[str, tuple[Where, Element]]:
                     problem = "Another article with a different text has the same id"
                     ledger.fault(BadInput("duplicate-id", problem, where=where, fix="Rename one of them."))
                     continue
-                ledger.repaired("documents annotated twice, the later annotation taken")
+                ledger.repaired("documents annotated twice, the later annotation used")
             articles[id] = where, article
     return articles
 
@@ -170,7 +170,7 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
             if id not in documents:
                 ledger.fault(missing_document(source, id, f"There is no such article in {FILE}", _SOURCE))
         splits[split] = tuple(documents.pop(id) for id in ids if id in documents)
-    ledger.lost("documents that belong to no split", len(documents))
+    ledger.lost("documents not in any split", len(documents))
     return Corpus(splits)
 
 
@@ -183,7 +183,7 @@ RECIPE = Recipe(
         Option(
             "setting",
             (CONTINUOUS, FULL),
-            "continuous: as the literature, without the members of coordinations; "
+            "continuous: as in the literature, without the members of coordinations; "
             "full: with them, rebuilt as (mostly discontinuous) entities",
         ),
     ),

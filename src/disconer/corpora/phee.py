@@ -27,7 +27,7 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
     for document in read(source, "brat", ledger):
         path = PurePosixPath(document.id)
         if path.parent.name not in splits:
-            raise not_the_source(source, f"{document.id!r} is in no folder of a split", _SOURCE)
+            raise not_the_source(source, f"{document.id!r} is not in the folder of a split", _SOURCE)
         named = Document(path.name, document.text, document.entities)
         splits[path.parent.name].append(segment(named, SPLITTERS["lines"], TOKENIZERS["words"]))
     for split, documents in splits.items():

@@ -21,9 +21,9 @@ from disconer.formats.target import new_folder, refuse_existing
 from disconer.text.alignment import CROSSES, INSIDE, align
 
 LEGEND = (
-    "Kinds exclude each other: an entity with several fragments is discontinuous, whatever it overlaps. "
+    "Kinds are exclusive: an entity with several fragments is discontinuous, even if it overlaps another. "
     "The paper does not say how it counts; 'sharing text' counts every entity that overlaps another, "
-    "the discontinuous ones too."
+    "including discontinuous ones."
 )
 
 
@@ -172,7 +172,7 @@ def _refuse_foreign(out: Path) -> None:
     """Replace only what an earlier run made: a folder of somebody's work is not worth a --force."""
     if out.exists() and not (out / RECORD).is_file() and not (out.is_dir() and not any(out.iterdir())):
         raise DisconerError(
-            "This is not a folder that was prepared before, so it is not replaced",
+            "This folder was not written by `disconer prepare`, so it is not replaced",
             where=Where(str(out)),
             fix="Choose another name for OUT.",
         )

@@ -36,7 +36,7 @@ Mentions = dict[str, list[str]]  # of a sentence, by label
 def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
     found = files_of(source, lambda name: name.lower().endswith(".xlsx"))
     if len(found) != 1:
-        raise not_the_source(source, f"There are {len(found)} .xlsx files, where one is needed", _SOURCE)
+        raise not_the_source(source, f"There are {len(found)} .xlsx files, expected one", _SOURCE)
     posts = _posts(Workbook(found[0]), ledger)
     splits: dict[str, list[Document]] = {split: [] for split in SPLITS}
     for name, sentences in posts.items():
@@ -86,7 +86,7 @@ def _stray(row: Row, sheet: str, origin: str) -> BadInput:
         f"The sentence of row {row.number} in the sheet {sheet!r} is not in 'Sentence_Labeling'",
         where=Where(origin, document=row.cells.get(_POST)),
         got=f"{_INDEX} {excerpt(row.cells.get(_INDEX, ''))}",
-        fix="Check that it is the workbook as published, or leave such mentions out with --skip-bad.",
+        fix="Check that it is the original workbook, or skip such mentions with --skip-bad.",
     )
 
 

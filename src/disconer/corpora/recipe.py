@@ -109,7 +109,7 @@ def to_whole_words(document: Document, ledger: Ledger) -> Document:
     for entity in document.entities:
         fragments = tuple(fitted(fragment) for fragment in entity.fragments)
         if fragments != entity.fragments:
-            ledger.repaired("mentions brought to word boundaries")
+            ledger.repaired("mentions expanded to word boundaries")
             entity = replace(entity, fragments=normalise(fragments, document.text))
         entities.append(entity)
     return document.replace(entities=tuple(entities))
@@ -120,5 +120,5 @@ def unique(entities: Sequence[Entity], ledger: Ledger) -> tuple[Entity, ...]:
     kept: dict[object, Entity] = {}
     for entity in entities:
         kept.setdefault(entity.key, entity)
-    ledger.lost("annotations of a mention that is annotated already", len(entities) - len(kept))
+    ledger.lost("duplicate annotations of a mention", len(entities) - len(kept))
     return tuple(kept.values())

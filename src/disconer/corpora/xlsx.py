@@ -60,7 +60,7 @@ class Workbook:
                 f"The workbook has no sheet {sheet!r}",
                 where=Where(self.origin),
                 got=", ".join(self._sheets) or "no sheets",
-                fix="Check that it is the workbook as published.",
+                fix="Check that it is the original workbook.",
             )
         names: dict[int, str] | None = None
         for number, cells in self._cells(self._sheets[sheet]):
@@ -80,7 +80,7 @@ class Workbook:
                 where=Where(self.origin),
                 got=", ".join(names.values()) or "an empty row",
                 expected=", ".join(columns),
-                fix="Check that it is the workbook as published.",
+                fix="Check that it is the original workbook.",
             )
 
     def _cells(self, part: str) -> Iterator[tuple[int, dict[int, str]]]:

@@ -1,4 +1,4 @@
-"""Compact models: a quarter of the size, read like any other."""
+"""Compact models: a quarter of the size, loaded like any other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from disconer.store.exported import COMPACT, CompactDescription
 
 
 def save_compact(model: Model, folder: Path) -> None:
-    """Write a folder that `load_model` reads, as small as it gets; the weights come last."""
+    """Write a folder that `load_model` reads, as small as possible; the weights are written last."""
     folder.mkdir(parents=True, exist_ok=True)
     encoder = model.config.encoder.name
     base: Mapping[str, Tensor] = {}
@@ -34,6 +34,6 @@ def save_compact(model: Model, folder: Path) -> None:
 
 
 def squeeze(path: Path) -> None:
-    """JSON without the spaces that are there for people: a third of a vocabulary."""
+    """JSON without whitespace, which saves a third of a vocabulary."""
     content = json.loads(path.read_bytes())
     replace_file(path, json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode())

@@ -1,4 +1,4 @@
-"""The network as a graph, up to the scores of its head. Made for export only."""
+"""The network as a graph, up to the scores of its head. For export only."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from disconer.nn.layers.lstm import BiLstm
 from disconer.nn.network import Words
 from disconer.nn.tensors import WordBatch
 
-OPSET = 20  # the oldest version of ONNX's operators that has all that networks need; ONNX Runtime 1.18 knows it
+OPSET = 20  # the oldest opset with all operators needed; supported by ONNX Runtime 1.18
 PARTS = ("inputs", "recurrent", "biases")  # ONNX's order
-DIRECTIONS = ("", "_reverse")  # how torch names the parameters of each
+DIRECTIONS = ("", "_reverse")  # torch's names of the parameters of each
 
 
 class OnnxBiLstm(nn.Module):
-    """The BiLSTM of a trained network, for export only: ONNX's own operator, which knows the lengths of sentences."""
+    """The BiLSTM of a trained network, for export only: ONNX's own operator, which takes sentence lengths."""
 
     def __init__(self, trained: BiLstm) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ def _reordered(gates: Tensor) -> Tensor:
     return torch.cat([into, out, forget, cell])
 
 
-# What the network reads, with the names of the axes that may have any size.
+# The network's inputs, with the names of dynamic axes.
 INPUTS: dict[str, Axes] = {
     "piece_ids": {0: "rows", 1: "pieces"},
     "piece_mask": {0: "rows", 1: "pieces"},
@@ -78,7 +78,7 @@ INPUTS: dict[str, Axes] = {
 class NetworkGraph(nn.Module):
     """The whole network up to the scores of its head.
 
-    head: see `HeadGraphs.scores`. A part called so, so that its operators can be told from those of the words.
+    head: see `HeadGraphs.scores`. A submodule, so that its operators can be told from those of the words.
     """
 
     def __init__(self, words: Words, head: nn.Module) -> None:
@@ -93,11 +93,11 @@ class NetworkGraph(nn.Module):
         self.head = head
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        """The inputs are those of `WordArrays` that `INPUTS` names, and then those of the head."""
+        """The inputs are those of `WordArrays` named in `INPUTS`, then those of the head."""
         named = dict(zip(INPUTS, inputs, strict=False))
         batch = WordBatch(
             **named,  # type: ignore[arg-type]
-            real_words=named["word_places"],  # which no part of this graph reads
+            real_words=named["word_places"],  # not used by this graph
             own_mask=named["word_mask"],
         )
         scores: tuple[Tensor, ...] = self.head(self.words(batch), named["lengths"], *inputs[len(INPUTS) :])
@@ -114,7 +114,7 @@ def network_graph(words: Words, scores: Graph, piece_shape: tuple[int, ...]) -> 
 
 
 def example_inputs(piece_shape: tuple[int, ...]) -> tuple[Tensor, ...]:
-    """Inputs to trace a network with; every axis has a size of its own."""
+    """Inputs to trace a network with; every axis has a different size."""
     n_rows, n_windows, n_words, n_pieces, n_places = 2, 3, 7, 11, 9
     values: dict[str, Any] = {
         "piece_ids": torch.ones(n_rows, n_pieces, *piece_shape, dtype=torch.int64),

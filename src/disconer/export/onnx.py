@@ -1,4 +1,4 @@
-"""From a model in torch to one for ONNX Runtime."""
+"""Exporting a torch model for ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def exportable_encoders() -> list[str]:
 
 
 def export_model(model: Model, folder: Path, *, int8: bool = False) -> None:
-    """Write a folder that `Recognizer.from_pretrained` reads, and that runs without torch.
+    """Write a model folder that runs without torch.
 
-    int8: weights of 8 bits: smaller, faster, slightly less exact.
+    int8: quantise weights to 8 bits: smaller, faster, slightly less accurate.
     """
     network, kind = model.network.eval(), kind_of(model.config.head)
     if not KINDS.get(model.config.encoder.kind).load_exported_reader:
@@ -61,22 +61,22 @@ def export_model(model: Model, folder: Path, *, int8: bool = False) -> None:
         traced = _trace(network_graph(network.words, graphs.scores, _piece_shape(model)))
     if int8:
         traced = quantize(traced)
-    replace_file(folder / ONNX_GRAPH, _tidied(traced).SerializeToString())  # last: with it, the folder is a model
+    replace_file(folder / ONNX_GRAPH, _tidied(traced).SerializeToString())  # last: it makes the folder a model
 
 
 def _write_description(model: Model, folder: Path, *, int8: bool) -> None:
-    runtime = RuntimeDescription(int8=int8, max_pieces=model.max_pieces, padding=model.reader.padding)
+    runtime = RuntimeDescription(int8=int8, max_subwords=model.max_subwords, padding=model.reader.padding)
     write_description(folder, describe(model) | {RUNTIME: asdict(runtime)})
 
 
 def _piece_shape(model: Model) -> tuple[int, ...]:
-    """Of one piece: () for a number, (C,) for a row of them."""
+    """Of one subword: () for a number, (C,) for a row of numbers."""
     return model.reader.prefix.shape[1:]
 
 
 @contextmanager
 def _plain_attention(encoder: WordEncoder) -> Iterator[None]:
-    """Have a transformer compute attention step by step: ONNX Runtime makes one step of it again, in its own way."""
+    """Use eager attention, which ONNX Runtime fuses itself."""
     transformer = getattr(encoder, "transformer", None)
     if transformer is None:
         yield
@@ -110,19 +110,19 @@ def _trace(graph: Graph) -> Any:
             got=first_line(error),
             fix="Install them: pip install 'disconer[export]'.",
         ) from error
-    except Exception as error:  # each encoder may fail in its own way
+    except Exception as error:  # encoders may raise anything
         raise DisconerError(
             "This network cannot be exported",
             got=first_line(error),
-            fix="Choose another encoder: those of BERT's family can be exported.",
+            fix="Choose another encoder: the BERT family can be exported.",
         ) from error
     assert program is not None
     return program.model_proto
 
 
 def _tidied(graph: Any) -> Any:
-    """The graph without inputs that nothing reads, and without where in whose code each operator comes from: that is
-    as much as a small network, and tells of folders on this machine.
+    """The graph without unused inputs and without source locations of operators, which take as much space as a
+    small network and reveal local paths.
     """
     read = {name for node in graph.graph.node for name in node.input}
     kept = [item for item in graph.graph.input if item.name in read]
@@ -139,7 +139,7 @@ def _tidied(graph: Any) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the exporter's remarks about itself."""
+    """Silences the exporter's messages."""
     loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,4 +1,4 @@
-"""Graphs with weights of 8 bits: smaller, and faster where processors have VNNI."""
+"""Graphs quantised to 8 bits: smaller, and faster on processors with VNNI."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from disconer.nn.reader import Floats
 
-SMALL = 2**12  # numbers; fewer are not worth it
-LARGEST = 127  # of 8 bits with a sign
+SMALL = 2**12  # elements; smaller tensors are not worth it
+LARGEST = 127  # of signed 8-bit integers
 
 
 def shrink(graph: Any) -> None:
-    """Keep the large weights of a graph as they were, but for rounding, in a quarter of their size.
+    """Store the large weights of a graph, rounded, in a quarter of their size.
 
-    The rows of a table are scaled each by itself after it was looked up. The columns of a matrix are scaled when the
-    graph is loaded: ONNX Runtime computes once what does not depend on the input.
+    The rows of an embedding table are scaled after lookup. The columns of a matrix are scaled when the graph is
+    loaded: ONNX Runtime folds constants.
     """
     from onnx import numpy_helper
 
@@ -53,14 +53,14 @@ def _is_large(values: NDArray[Any]) -> bool:
 
 
 def _rounded(values: Floats, *, axis: int) -> tuple[NDArray[np.int8], Floats]:
-    """Whole numbers, and by what to multiply them."""
+    """Integers and their scales."""
     scale = np.abs(values).max(axis, keepdims=True) / LARGEST
     scale[scale == 0] = 1
     return np.rint(values / scale).astype(np.int8), scale
 
 
 def _look_up(node: Any, name: str) -> list[Any]:
-    """In place of looking `name` up: look up its numbers and their scales, and multiply them."""
+    """Replaces a lookup in `name` by lookups of its integers and scales, multiplied."""
     from onnx import TensorProto, helper
 
     indices, output = node.input[1], node.output[0]
@@ -73,7 +73,7 @@ def _look_up(node: Any, name: str) -> list[Any]:
 
 
 def _restore(name: str) -> list[Any]:
-    """What makes `name` of its numbers and scales again."""
+    """The node that computes `name` from its integers and scales."""
     from onnx import TensorProto, helper
 
     return [
@@ -82,15 +82,15 @@ def _restore(name: str) -> list[Any]:
     ]
 
 
-KEPT_EXACT = "head"  # the part of the graph that computes with 32 bits: it is small, and the last to decide
+KEPT_EXACT = "head"  # the part of the graph that stays in 32 bits: it is small, and makes the final decisions
 QUANTIZED = ["MatMul", "LSTM"]
-EXACT_SHARE = 2 / 3  # of the products that suffer most from 8 bits, first layers first: errors there grow on the way
+EXACT_SHARE = 2 / 3  # of the products that suffer most from 8 bits, first layers first: their errors propagate
 SCOPES = "pkg.torch.onnx.name_scopes"  # where torch notes which module an operator comes from
 
 
 def quantize(graph: Any) -> Any:
-    """The graph with weights of 8 bits, one scale per column. Most products are computed with 8 bits, too: what enters
-    them is scaled as it comes.
+    """The graph with 8-bit weights, one scale per column. Most products are computed in 8 bits, too, with dynamically
+    scaled inputs.
     """
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -120,8 +120,8 @@ def quantize(graph: Any) -> Any:
 
 
 def _narrows(node: Any, sizes: Mapping[str, tuple[int, ...]]) -> bool:
-    """Whether a product has fewer numbers than what enters it. In transformers that is what has passed an activation:
-    a few large numbers among many small ones, of which a scale of 8 bits leaves nothing.
+    """Whether a product's output is smaller than its input. In transformers the input has then passed an activation:
+    a few large numbers among many small ones, which 8 bits would round to zero.
     """
     shape = sizes.get(node.input[1], ()) if node.op_type == "MatMul" else ()
     return len(shape) == 2 and shape[0] > shape[1]
@@ -133,5 +133,5 @@ def _scopes(node: Any) -> list[str]:
 
 
 def _advice(record: logging.LogRecord) -> bool:
-    """Not what ONNX Runtime advises every time: torch's exporter has done it already."""
+    """Silences ONNX Runtime's advice to pre-process, which torch's exporter has already done."""
     return "pre-processing before quantization" not in record.getMessage()

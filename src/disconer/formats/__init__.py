@@ -56,7 +56,7 @@ def format_named(name: str) -> Format:
     format = FORMATS.get(name)
     if not isinstance(format, Format) or format.name != name:
         raise DisconerError(
-            f"What a package has registered as the format {name!r} is not a format of that name",
+            f"A package registered something under {name!r} that is not a format of that name",
             got=f"the format {format.name!r}" if isinstance(format, Format) else f"a {type(format).__name__}",
             expected=f"a disconer.formats.Format with the name {name!r}",
             fix="Update or uninstall that package.",
@@ -82,7 +82,7 @@ def sniff(source: Source) -> Format:
     raise DisconerError(
         "The format of this input is not recognised",
         where=Where(str(source)),
-        fix=f"Name it with --from: {', '.join(FORMATS.names())}.",
+        fix=f"Choose it with --from: {', '.join(FORMATS.names())}.",
     )
 
 
@@ -144,7 +144,7 @@ def write(
     target = Path(path)
     chosen = format_named(format) if format else format_for(target)
     if chosen.write is None:
-        raise DisconerError(f"The format {chosen.name!r} can be read, not written")
+        raise DisconerError(f"The format {chosen.name!r} can only be read, not written")
     refuse_existing(target, force)
     chosen.write(documents, target, ledger or Ledger())
 
@@ -165,9 +165,9 @@ def format_for(path: Path) -> Format:
         return candidates[0]
     writable = [format.name for format in candidates or formats if format.write]
     raise DisconerError(
-        "The name does not say which format to write",
+        "The output format cannot be told from the file name",
         where=Where(str(path)),
-        fix=f"Name it with --to: {', '.join(writable)}.",
+        fix=f"Choose it with --to: {', '.join(writable)}.",
     )
 
 

@@ -81,7 +81,7 @@ _READ = {"document_id", "passages", "entities"}
 _ENTITY = {"id", "type", "text", "offsets"}
 _LISTS = {"events", "coreferences", "relations"}  # always there, mostly empty
 
-MISPLACED = "passages placed anew, their offsets being wrong"
+MISPLACED = "passages with wrong offsets, placed again"
 
 
 def from_record(record: Any, where: Where, ledger: Ledger) -> Document:

@@ -175,7 +175,7 @@ def _stretches(labels: Sequence[str]) -> Iterator[tuple[str, str, Range]]:
     for token, label in enumerate([*labels, OUTSIDE]):
         parsed = parse(label)
         if parsed is None:
-            raise ValueError(f"{label!r} is no label of BIO, BIOES or BIOHD")
+            raise ValueError(f"{label!r} is not a label of BIO, BIOES or BIOHD")
         mark, *kind = parsed
         if mark in (OUTSIDE, "B", "S") or tuple(kind) != current:
             if current[1]:

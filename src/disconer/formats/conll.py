@@ -46,7 +46,7 @@ _SUFFIXES = {
 _READ_SUFFIXES = tuple(suffix for suffixes in _SUFFIXES.values() for suffix in suffixes)
 _ABOUT = {
     "bio": "CoNLL columns, B- and I- labels",
-    "bioes": "CoNLL columns, labels that mark ends (E-) and lone tokens (S-) as well",
+    "bioes": "CoNLL columns, labels that also mark ends (E-) and single tokens (S-)",
     "biohd": "CoNLL columns, labels that mark parts of discontinuous entities (H, D)",
 }
 _HOLDS = {

@@ -63,7 +63,7 @@ def read_surface(block: Block, where: Where, ledger: Ledger) -> Surface:
         if id is None or len(columns) != N_COLUMNS or not columns[_FORM]:
             raise _not_a_row(place, line)
         if id["empty"]:
-            ledger.repaired("empty nodes passed over")
+            ledger.repaired("empty nodes skipped")
             continue
         first = int(id["first"]) - 1
         last = int(id["last"] or id["first"]) - 1
@@ -85,14 +85,14 @@ def _not_a_row(where: Where, line: str) -> BadInput:
         "This is not a row of CoNLL-U",
         where=where,
         got=excerpt(line),
-        expected=f"{N_COLUMNS} columns parted by tabs, the first a number such as 1, 1-2 or 1.1, the second not empty",
+        expected=f"{N_COLUMNS} tab-separated columns, the first a number such as 1, 1-2 or 1.1, the second not empty",
     )
 
 
 def _out_of_order(where: Where, got: str, number: int) -> BadInput:
     return BadInput(
         "bad-syntax",
-        "The words of a sentence are not numbered one after another",
+        "The words of a sentence are not numbered consecutively",
         where=where,
         got=got,
         expected=f"word {number}",
@@ -106,7 +106,7 @@ def _with_tree(tokens: list[SurfaceToken], words: Sequence[list[str]], where: Wh
     heads = [_head(columns, len(words), where) for columns in words]
     depths = None if any(open_heads) else depths_of(heads)
     if depths is None:
-        ledger.repaired("sentences left without heads, as theirs are incomplete or run in a circle")
+        ledger.repaired("sentences left without heads, as theirs are incomplete or cyclic")
         return Surface(tokens)
     owner = {word: place for place, token in enumerate(tokens) for word in range(token.first, token.last + 1)}
     top = [min(range(token.first, token.last + 1), key=lambda word: depths[word]) for token in tokens]
@@ -192,7 +192,7 @@ def _place(tokens: Sequence[SurfaceToken], start: int, text: str | None, ledger:
     """The text of a sentence, and where its tokens stand if it starts at `start`."""
     found = None if text is None else _find(tokens, text)
     if text is None or found is None:
-        ledger.repaired("sentences whose # text is not that of their tokens", text is not None)
+        ledger.repaired("sentences whose # text differs from their tokens", text is not None)
         text, found = _join(tokens)
     return text, [Token(first + start, end + start) for first, end in found]
 

@@ -27,9 +27,11 @@ def lay_out(pieces: Iterable[tuple[int, str]], where: Where) -> str:
         if not length <= offset <= length + MAX_GAP:
             raise BadInput(
                 "bad-offset",
-                "Passages overlap or are out of order" if offset < length else "A passage stands far behind the last",
+                "Passages overlap or are out of order"
+                if offset < length
+                else "A passage is far after the previous one",
                 where=Where(where.path, where.line, offset, where.document),
-                got=f"a passage at {offset} where the text so far ends at {length}",
+                got=f"a passage at {offset}, after text that ends at {length}",
                 expected=f"an offset from {length} to {length + MAX_GAP}",
                 fix="Check that offsets count characters from the document's start.",
             )
@@ -78,7 +80,7 @@ def build_entity(
         if not label:
             raise BadInput("bad-syntax", "This entity has no label", fix="Give it one.")
         if score is not None and not 0 <= score <= 1:
-            raise BadInput("bad-syntax", "A score lies between 0 and 1", got=str(score))
+            raise BadInput("bad-syntax", "A score must be between 0 and 1", got=str(score))
     except BadInput as error:
         where = Where(path, line, pairs[0][0] if pairs else None, document, id)
         ledger.fault(
@@ -105,7 +107,7 @@ def _check_offsets(pairs: Sequence[tuple[int, int]], text: str) -> None:
                 "A fragment ends before it starts" if start > end else "A fragment starts before the text",
                 got=f"[{start}, {end})",
                 expected="0 <= start < end",
-                fix="Correct the offsets, or leave such entities out with --skip-bad.",
+                fix="Correct the offsets, or skip such entities with --skip-bad.",
             )
         if end > len(text):
             raise BadInput(
@@ -117,9 +119,9 @@ def _check_offsets(pairs: Sequence[tuple[int, int]], text: str) -> None:
             )
         raise BadInput(
             "empty-fragment",
-            "A fragment is empty" if start == end else "A fragment is nothing but whitespace",
+            "A fragment is empty" if start == end else "A fragment is only whitespace",
             got=f"[{start}, {end})",
-            fix="Remove the fragment, or leave such entities out with --skip-bad.",
+            fix="Remove the fragment, or skip such entities with --skip-bad.",
         )
 
 
@@ -136,7 +138,7 @@ def _check_surface(pairs: Sequence[tuple[int, int]], text: str, surface: str) ->
         return
     raise BadInput(
         "text-mismatch",
-        "The text at these offsets is not the text of the entity",
+        "The text at these offsets differs from the text of the entity",
         got=excerpt(joined_text(text, pairs)),
         expected=excerpt(surface),
         fix="Check that the text is the one that was annotated (a lost BOM or CR shifts every offset).",
@@ -175,7 +177,7 @@ class Gathered:
                     "duplicate-id",
                     "Two entities of a document have the same id",
                     where=Where(self._where.path, self._where.line, entity.start, self._where.document, entity.id),
-                    fix="Give each its own, or leave all but the first out with --skip-bad.",
+                    fix="Give each its own, or keep only the first with --skip-bad.",
                 )
             )
             return

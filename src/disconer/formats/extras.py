@@ -64,7 +64,7 @@ def carried(document: Document, name: str) -> Iterator[dict[str, Any]]:
     except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
         raise BadInput(
             "bad-syntax",
-            f"What this document carries of its {name} origin is not as disconer writes it",
+            f"The {name} extras of this document are invalid",
             where=Where(document=document.id),
             got=excerpt(repr(error)),
             fix=f'Remove "{name}" from its extras, or read the document from its own file again.',

@@ -83,7 +83,7 @@ def _no_mentions_line(where: Where, line: str) -> BadInput:
         where=where,
         got=excerpt(line),
         expected="a line of mentions after each line of tokens, empty if there are none",
-        fix="Check that the file was written to its end.",
+        fix="Check that the file is complete.",
     )
 
 
@@ -93,7 +93,7 @@ def _no_empty_line(where: Where, line: str) -> BadInput:
         "A sentence does not end in an empty line",
         where=where,
         got=excerpt(line),
-        expected="three lines a sentence: tokens, mentions (may be empty), an empty line",
+        expected="three lines per sentence: tokens, mentions (may be empty), an empty line",
         fix="Check that no line of the sentence before is missing or broken in two.",
     )
 

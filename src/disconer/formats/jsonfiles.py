@@ -52,10 +52,10 @@ def _whole(member: Member) -> bytes:
     if len(data) > MAX_FILE:
         raise BadInput(
             "file-too-large",
-            "This JSON file is too large to be held in memory",
+            "This JSON file is too large for memory",
             where=Where(member.origin),
             got=f"more than {MAX_FILE // 2**20} MiB",
-            fix="Write it as JSON Lines (.jsonl, one record a line), which is read line by line.",
+            fix="Write it as JSON Lines (.jsonl, one record per line), which is read line by line.",
         )
     return data
 
@@ -79,7 +79,7 @@ def parse_json(text: str, where: Where) -> Any:
             "This JSON ends too early" if cut else "This is not JSON",
             where=Where(where.path, line),
             got=message,
-            fix="Check that the file was written and copied to its end." if cut else None,
+            fix="Check that the file is complete." if cut else None,
         ) from error
 
 

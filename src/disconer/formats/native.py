@@ -151,8 +151,8 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
                     "This line is not JSON",
                     where=Where(member.origin, number, getattr(error, "pos", None)),
                     got=excerpt(line[-30:] if len(line) > 30 else line),
-                    expected="one JSON object a line",
-                    fix="Check that the file was written to its end.",
+                    expected="one JSON object per line",
+                    fix="Check that the file is complete.",
                 ) from error
             yield from_record(record, ledger=ledger, path=member.origin, line=number)
         except BadInput as error:
@@ -176,7 +176,7 @@ def _sniff(name: str, head: bytes) -> bool:
 
 FORMAT = Format(
     name="jsonl",
-    about="disconer's own: one JSON document a line",
+    about="disconer's own: one JSON document per line",
     holds="everything",
     suffixes=(".jsonl", ".ndjson"),
     sniff=_sniff,

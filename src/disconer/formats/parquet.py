@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SUFFIXES = (".parquet",)
-REPLACED = "half surrogate pairs, which Parquet cannot hold, replaced"
+REPLACED = "lone surrogates, which Parquet cannot store, replaced"
 COMPRESSION = "zstd"
 ROWS = 1000  # documents that are held at once
 
@@ -121,10 +121,10 @@ def _document(row: dict[str, Any], ledger: Ledger, where: str) -> Document:
     except (TypeError, KeyError, ValueError) as error:
         raise BadInput(
             "bad-syntax",
-            "This row is not a document as disconer writes it",
+            "This row is not a disconer document",
             where=Where(where),
             got=excerpt(repr(error)),
-            fix="The page on formats describes the columns; leave out those that mean something else.",
+            fix="The page on formats describes the columns; remove those with another meaning.",
         ) from error
     return from_record(record, ledger=ledger, path=where)
 
@@ -137,7 +137,7 @@ def _check_columns(names: list[str], member: Member) -> None:
             where=Where(member.origin),
             got=", ".join(names),
             expected="the columns id and text",
-            fix="Rename the columns that hold the documents' names and texts.",
+            fix="Rename the columns of ids and texts.",
         )
 
 
@@ -151,7 +151,7 @@ def _checked(member: Member) -> Iterator[None]:
     except ArrowException as error:
         raise BadInput(
             "bad-syntax",
-            "This is not a whole Parquet file",
+            "This Parquet file is damaged or incomplete",
             where=Where(member.origin),
             got=excerpt(str(error)),
             fix="Copy it or make it again.",
@@ -174,7 +174,7 @@ def _sniff(name: str, head: bytes) -> bool:
 
 FORMAT = Format(
     name="parquet",
-    about="Parquet tables, a row a document; needs pyarrow",
+    about="Parquet tables, one row per document; needs pyarrow",
     holds="everything",
     suffixes=SUFFIXES,
     sniff=_sniff,

@@ -22,7 +22,7 @@ def _sniff(name: str, head: bytes) -> bool:
 
 FORMAT = Format(
     name="text",
-    about="plain text, one document a .txt file",
+    about="plain text, one document per .txt file",
     holds="text",
     suffixes=_SUFFIXES,
     sniff=_sniff,

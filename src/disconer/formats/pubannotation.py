@@ -178,7 +178,7 @@ class _TrackReader:
         lists = {name: self._objects(track, name) for name in ("denotations", "relations", "attributes")}
         denotations, relations, loose = unchain(lists["denotations"], lists["relations"])
         for item in loose:
-            problem = "This fragment is in no chain that leads from a denotation with a label"
+            problem = "This fragment is not in a chain from a denotation with a label"
             self._ledger.fault(BadInput("bad-syntax", problem, where=self._place(name_of(item))))
         scores, attributes = _split_scores(lists["attributes"], {name_of(item) for item in denotations})
         for item in denotations:

@@ -37,10 +37,10 @@ def file_system(url: str) -> tuple[Any, str]:
         with reaching(url):
             fs, path = url_to_fs(url)
     except ImportError as error:
-        raise DisconerError("To reach this place, a package is missing", where=Where(url), got=str(error)) from error
+        raise DisconerError("A package is missing to access this URL", where=Where(url), got=str(error)) from error
     except ValueError as error:
         raise DisconerError(
-            "This is not a URL that fsspec knows", where=Where(url), got=str(error), fix="Check what it begins with."
+            "fsspec does not support this URL", where=Where(url), got=str(error), fix="Check its scheme."
         ) from error
     return fs, str(path)
 
@@ -54,7 +54,7 @@ def reaching(url: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise DisconerError(
-            "This place cannot be reached",
+            "This URL cannot be accessed",
             where=Where(url),
             got=f"{type(error).__name__}: {error}",
             fix="Check the URL, the network, and that credentials are where its fsspec package looks for them.",

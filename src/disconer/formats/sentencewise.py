@@ -101,7 +101,7 @@ def _misplaced(mention: Mention, n_tokens: int, where: Where) -> BadInput | None
                 where=where,
                 got=f"{mention.label} on tokens {first} to {end - 1}",
                 expected=f"positions 0 to {n_tokens - 1}, counted within the sentence",
-                fix="Check that positions count from 0, and that the last one is counted in.",
+                fix="Check that positions count from 0, and that the last one is inclusive.",
             )
     return None
 

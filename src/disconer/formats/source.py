@@ -97,10 +97,10 @@ class Member:
         except _BROKEN as error:
             raise BadInput(
                 "unreadable-file",
-                "This file cannot be read to its end",
+                "This file cannot be read completely",
                 where=Where(self.origin),
                 got=str(error) or type(error).__name__,
-                fix="Check its permissions, and that it was copied or downloaded whole.",
+                fix="Check its permissions, and that it was copied or downloaded completely.",
             ) from error
 
     def read(self) -> bytes:
@@ -222,7 +222,7 @@ def _zip_members(path: Path) -> list[Member]:
     except _BROKEN as error:
         raise BadInput(
             "unreadable-file",
-            "This is not a whole .zip file",
+            "This .zip file is damaged or incomplete",
             where=Where(str(path)),
             got=str(error),
             fix="Copy or download it again.",
@@ -233,7 +233,7 @@ def _zip_members(path: Path) -> list[Member]:
         if given.startswith("/") or ".." in given.split("/") or stat.S_ISLNK(info.external_attr >> 16):
             raise BadInput(
                 "unsafe-path",
-                "A member of this archive points out of it",
+                "A member of this archive has a path outside of it",
                 where=Where(str(path)),
                 got=info.filename,
                 expected="names below the archive's own folder",

@@ -18,14 +18,14 @@ from disconer.core.errors import BadInput, DisconerError, Where
 def refuse_existing(path: Path, force: bool) -> None:
     """Stop before any work if `path` is there and may not be overwritten."""
     if path.exists() and not force:
-        raise DisconerError("This exists already", where=Where(str(path)), fix="Choose another name, or add --force.")
+        raise DisconerError("This already exists", where=Where(str(path)), fix="Choose another name, or add --force.")
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """A binary file (compressed if `path` ends in .gz) that takes its name only when the block ends well."""
     if path.is_dir():
-        raise DisconerError("A folder stands where a file is to be written", where=Where(str(path)))
+        raise DisconerError("The output file is an existing folder", where=Where(str(path)))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
@@ -74,7 +74,7 @@ def path_within(folder: Path, document_id: str, suffix: str) -> Path:
             "unsafe-path",
             "This document id cannot be a file name",
             where=Where(document=document_id),
-            expected="a relative path in which no name is empty or begins with a dot",
+            expected="a relative path in which no name is empty or starts with a dot",
             fix="Rename the document.",
         )
     path = folder / f"{document_id}{suffix}"

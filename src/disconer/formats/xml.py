@@ -102,7 +102,7 @@ class _Parser:
     def _refuse_entity(self, name: str, *_: Any) -> None:
         raise self._problem(
             "unsafe-xml",
-            "This XML declares entities, which can expand without end or read other files",
+            "This XML declares entities, which could expand without limit or read other files",
             f"<!ENTITY {name} …>",
             "Write the characters themselves, or numeric references such as &#233;.",
         )
@@ -118,7 +118,9 @@ class _Parser:
     def _broken(self, error: expat.ExpatError, data: bytes) -> BadInput:
         message = expat.ErrorString(error.code)
         if error.code in _CUT_SHORT:
-            return self._problem("truncated", "This XML ends too early", message, "Check that it was copied whole.")
+            return self._problem(
+                "truncated", "This XML ends too early", message, "Check that it was copied completely."
+            )
         at = self._expat.ErrorByteIndex
         byte = data[at - self._n_fed : at - self._n_fed + 1]
         if message == expat.errors.XML_ERROR_INVALID_TOKEN and byte >= b"\x80":

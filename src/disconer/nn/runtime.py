@@ -45,7 +45,7 @@ class Runtime(Protocol):
 class AnyModel(Protocol):
     """What a recogniser needs of a model, whichever way it is run.
 
-    max_pieces: of a window, those around it included; None for no limit.
+    max_subwords: of a window, those around it included; None for no limit.
     scale: turns the scores of its entities into probabilities of being right.
     """
 
@@ -56,7 +56,7 @@ class AnyModel(Protocol):
     @property
     def reader(self) -> Reader: ...
     @property
-    def max_pieces(self) -> int | None: ...
+    def max_subwords(self) -> int | None: ...
     @property
     def scale(self) -> ScoreScale: ...
 

@@ -65,17 +65,17 @@ class Window:
         ]
 
 
-def windows(sentence: Sentence, pieces: Pieces, *, max_pieces: int, max_words: int = MAX_WORDS) -> list[Window]:
-    """Cover a sentence by windows of at most `max_pieces` pieces and `max_words` words, each overlapping the next."""
+def windows(sentence: Sentence, pieces: Pieces, *, max_subwords: int, max_words: int = MAX_WORDS) -> list[Window]:
+    """Cover a sentence by windows of at most `max_subwords` pieces and `max_words` words, each overlapping the next."""
     n_words = len(sentence.tokens)
-    if n_words <= max_words and len(pieces.ids) <= max_pieces:
+    if n_words <= max_words and len(pieces.ids) <= max_subwords:
         return [Window(sentence, 0, n_words, (0, n_words), pieces)] if n_words else []
-    stretches = list(_stretches(pieces, n_words, max_pieces, max_words))
+    stretches = list(_stretches(pieces, n_words, max_subwords, max_words))
     found = []
     for number, (start, end) in enumerate(stretches):
         left = 0 if number == 0 else (start + stretches[number - 1][1]) // 2
         right = n_words if number + 1 == len(stretches) else (stretches[number + 1][0] + end) // 2
-        found.append(Window(sentence, start, end, (left, right), _cut(pieces, start, end, max_pieces)))
+        found.append(Window(sentence, start, end, (left, right), _cut(pieces, start, end, max_subwords)))
     return found
 
 
@@ -95,23 +95,23 @@ def passages(sizes: Sequence[int], most: int) -> list[range]:
     return [*cut, range(first, len(sizes))] if sizes else cut
 
 
-def _stretches(pieces: Pieces, n_words: int, max_pieces: int, max_words: int) -> Iterator[tuple[int, int]]:
+def _stretches(pieces: Pieces, n_words: int, max_subwords: int, max_words: int) -> Iterator[tuple[int, int]]:
     start = 0
     while True:
-        fitting = int(np.searchsorted(pieces.end, pieces.first[start] + max_pieces, side="right"))
+        fitting = int(np.searchsorted(pieces.end, pieces.first[start] + max_subwords, side="right"))
         end = min(max(fitting, start + 1), start + max_words, n_words)
         yield start, end
         if end == n_words:
             return
         # The overlap is cut short where the next word would not fit in after it: every window brings new words.
-        fits_from = int(np.searchsorted(pieces.first, pieces.end[end] - max_pieces, side="left"))
+        fits_from = int(np.searchsorted(pieces.first, pieces.end[end] - max_subwords, side="left"))
         start = min(end, max(fits_from, end - int((end - start) * OVERLAP)))
 
 
-def _cut(pieces: Pieces, start: int, end: int, max_pieces: int) -> Pieces:
+def _cut(pieces: Pieces, start: int, end: int, max_subwords: int) -> Pieces:
     """The pieces of words [start, end); of a single word with too many, the first ones."""
     origin = pieces.first[start]
-    stop = min(int(pieces.end[start:end].max()), int(origin) + max_pieces)
+    stop = min(int(pieces.end[start:end].max()), int(origin) + max_subwords)
     first = np.minimum(pieces.first[start:end], stop) - origin
     return Pieces(pieces.ids[origin:stop], first, np.minimum(pieces.end[start:end], stop) - origin)
 
@@ -133,15 +133,15 @@ class Windower:
     context: pieces of a passage; 0 where each window is read by itself.
     """
 
-    def __init__(self, config: Config, reader: Reader, max_pieces: int | None) -> None:
+    def __init__(self, config: Config, reader: Reader, max_subwords: int | None) -> None:
         data = config.data
         self._segment: Callable[[Document], Document] = partial(
             segment, splitter=SPLITTERS[data.splitter], tokenizer=TOKENIZERS[data.tokenizer]
         )
         self._reader = reader
-        self._max_pieces = (max_pieces or NO_LIMIT) - len(reader.prefix) - len(reader.suffix)
+        self._max_subwords = (max_subwords or NO_LIMIT) - len(reader.prefix) - len(reader.suffix)
         in_context = KINDS.get(config.encoder.kind).reads_context
-        self.context = min(config.encoder.context, self._max_pieces) if in_context else 0
+        self.context = min(config.encoder.context, self._max_subwords) if in_context else 0
 
     def segment(self, document: Document) -> Document:
         return self._segment(document)
@@ -151,7 +151,8 @@ class Windower:
         sentences = document.sentences or ()
         pieces = self._reader(document.text, sentences)
         return [
-            windows(sentence, own, max_pieces=self._max_pieces) for sentence, own in zip(sentences, pieces, strict=True)
+            windows(sentence, own, max_subwords=self._max_subwords)
+            for sentence, own in zip(sentences, pieces, strict=True)
         ]
 
     def passages(self, document: Document) -> list[list[Window]]:

@@ -1,4 +1,4 @@
-"""Predict many files, one output for each, so that a run can be broken off and taken up again. No torch here."""
+"""Predict many files, one output for each, so that an interrupted run can be continued. No torch here."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from disconer.predict.settings import Annotator
 
 
 def all_documents(inputs: Sequence[Unit], ledger: Ledger) -> Iterator[Document]:
-    """The documents of all units, no two of which may have the same id."""
+    """The documents of all units; ids must be unique."""
     return (document for _, document in placed_documents(inputs, ledger))
 
 
 def annotated(inputs: Sequence[Unit], annotator: Annotator, ledger: Ledger) -> Iterator[Document]:
-    """The documents of all units with their entities, to the last digit as when several processes share them."""
+    """The documents of all units with predicted entities, identical to the result of several processes."""
     for _, documents in by_block(placed_documents(inputs, ledger)):
         yield from annotator.annotate(documents)
 
 
 @dataclass(slots=True)
 class Folder:
-    """A folder of outputs. What is in it already counts as done, unless `force`.
+    """A folder of outputs. Existing outputs count as done, unless `force`.
 
-    done, written: how many outputs were there before, and how many have come.
-    see: hears the id of each document that has an output of its own, done or not.
+    done, written: the number of existing and of new outputs.
+    see: called with the id of each document that has its own output, done or not.
     """
 
     path: Path
@@ -47,7 +47,7 @@ class Folder:
     see: Callable[[str], None] = lambda id: None
 
     def fill(self, inputs: Sequence[Unit], annotator: Annotator, share: Share = WHOLE) -> Iterator[str]:
-        """Predict what of a share is not there yet, and name each output when it is complete."""
+        """Predict the missing outputs of a shard, and yield each when it is complete."""
         if self.format.writes_folder:
             for _, documents in by_block(placed_documents(inputs, self.ledger, share)):
                 yield from self._document_by_document(documents, annotator)
@@ -66,7 +66,7 @@ class Folder:
             self.written += 1
 
     def _document_by_document(self, documents: Iterable[Document], annotator: Annotator) -> Iterator[str]:
-        """For formats in which an output is a document, whatever file it came in."""
+        """For formats with one output per document."""
         for document in annotator.annotate(filter(self._is_document_left, documents)):
             self._write(document)
             yield document.id
@@ -74,7 +74,7 @@ class Folder:
     def _is_document_left(self, document: Document) -> bool:
         try:
             output = self._last_file(document)
-        except BadInput as error:  # an id that cannot be a file name
+        except BadInput as error:  # an id that is not a valid file name
             self.ledger.fault(error)
             return False
         self.see(document.id)
@@ -84,7 +84,7 @@ class Folder:
         return path_within(self.path, document.id, self.format.suffixes[0])
 
     def _write(self, document: Document) -> None:
-        """Write a document's files beside those that are there; that by which it counts as done comes last."""
+        """Write a document's files; the one that marks it as done is written last."""
         last = self._last_file(document)
         with tempfile.TemporaryDirectory(prefix=".", suffix=".part", dir=self.path) as staging:
             write([document], Path(staging) / "new", self.format.name, self.ledger)
@@ -94,7 +94,7 @@ class Folder:
             self.written += bool(files)
 
     def _unit_by_unit(self, inputs: Iterable[Unit], annotator: Annotator) -> Iterator[str]:
-        """For formats in which an output is a file, as the input was."""
+        """For formats with one output per input file."""
         waiting: deque[Unit] = deque()
 
         def texts() -> Iterator[Document]:
@@ -104,7 +104,7 @@ class Folder:
                         waiting.append(unit)
                         yield document
 
-        # Documents of many units go through the model together; what comes back is parted again by their order.
+        # Documents of many units go through the model together; results are assigned to units by order.
         found = annotator.annotate(texts())
         for unit, documents in groupby(found, key=lambda _: waiting.popleft()):
             write(documents, self._file(unit), self.format.name, self.ledger, force=True)
@@ -128,6 +128,6 @@ class Folder:
                     f"Two inputs would have the same output, {unit.name}{self.format.suffixes[0]}",
                     where=Where(str(unit.source)),
                     got=f"another {unit.name} in {first.source}",
-                    fix="Predict them one after the other, into two folders.",
+                    fix="Predict them separately, into two folders.",
                 )
             yield unit

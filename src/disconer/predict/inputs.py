@@ -1,7 +1,7 @@
-"""Inputs in units, cut into blocks: a share of n takes every n-th block, and its documents are read.
+"""Inputs in units, cut into blocks: shard K of N takes every N-th block.
 
-A block goes through the model by itself, whoever has it. So its batches, and with them the last digits of scores, are
-the same however many processes share the work. Blocks are cut by what is known without parsing, positions and sizes.
+A block goes through the model by itself. So its batches, and with them the last digits of scores, do not depend on the
+number of processes. Blocks are cut by what is known without parsing: positions and sizes.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from disconer.formats.source import Member, Source
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """An input that has an output of its own: a file, or what of a folder or archive belongs together.
+    """An input with its own output: a file, or the files of a folder or archive that belong together.
 
-    name: its path within what was given, without a suffix.
+    name: its path within the given input, without a suffix.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Unit:
         return sum(member.size for member in self.source)
 
     def documents(self, ledger: Ledger) -> Iterator[Document]:
-        """Its documents, bare: what they say of entities is about those that were annotated, not of those to come."""
+        """Its documents, without entities and what belongs to them."""
         for document in read(self.source, self.format.name, ledger):
             yield document.replace(entities=(), extras={})
 
@@ -45,7 +45,7 @@ class Unit:
 def units(source: Source, from_format: str | None = None) -> Iterator[Unit]:
     """The units of a source, in the order of their names."""
     format = format_named(from_format) if from_format else sniff(source)
-    if format.name == "brat":  # whose annotations do not matter here, nor whether each text has some
+    if format.name == "brat":  # annotations do not matter here, and may be missing
         format = format_named("text")
     members: dict[str, list[Member]] = {}
     for member in source:
@@ -55,32 +55,32 @@ def units(source: Source, from_format: str | None = None) -> Iterator[Unit]:
         yield Unit(name, source if source.is_single_file else source.only(own), format)
 
 
-# A block ends with the record by which it has as much as this: about what the recogniser looks at together.
+# A block ends once it has this much: about what the recogniser processes together.
 BLOCK_RECORDS = 1024
 BLOCK_BYTES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One of `of` shares of an input, counted from 1."""
+    """One of `of` shards of an input, counted from 1."""
 
     number: int
     of: int
 
     @classmethod
     def parse(cls, text: str) -> Share:
-        """The share that people write as 3/16."""
+        """The shard written as 3/16."""
         found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text.strip())
         if found and 1 <= int(found[1]) <= int(found[2]):
             return cls(int(found[1]), int(found[2]))
-        raise DisconerError("This is not a share", got=repr(text), expected="K/N with K from 1 to N, such as 3/16")
+        raise DisconerError("This is not a shard", got=repr(text), expected="K/N with K from 1 to N, such as 3/16")
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
 
     @property
     def file_name(self) -> str:
-        """What its files are called, without a suffix; names sort as shares do."""
+        """The name of its files, without a suffix; names sort as shards do."""
         width = max(2, len(str(self.of)))
         return f"part-{self.number:0{width}}-of-{self.of:0{width}}"
 
@@ -88,7 +88,7 @@ class Share:
         return block % self.of == self.number - 1
 
     def split(self, n: int) -> list[Share]:
-        """This share as `n` smaller ones.
+        """This shard as `n` smaller ones.
 
         >>> [str(share) for share in Share(3, 4).split(2)]
         ['3/8', '7/8']
@@ -100,7 +100,7 @@ WHOLE = Share(1, 1)
 
 
 class Cutter:
-    """Cuts a row of records into blocks.
+    """Cuts a sequence of records into blocks.
 
     block: that of the last record.
     """
@@ -111,7 +111,7 @@ class Cutter:
         self._n_bytes = 0
 
     def place(self, size: int) -> int:
-        """The block of the next record, which has so many bytes."""
+        """The block of the next record, given its size in bytes."""
         if self._n_records == BLOCK_RECORDS or self._n_bytes >= BLOCK_BYTES:
             self.block += 1
             self._n_records = self._n_bytes = 0
@@ -120,16 +120,16 @@ class Cutter:
         return self.block
 
 
-# A file of many that is not larger than this is one record, which others need not parse. Larger ones, and a file that
-# is the whole input, are parsed by everybody and shared by document.
+# A file of many that is not larger than this is one record, parsed by one process only. Larger ones, and a file that
+# is the whole input, are parsed by all processes and divided by document.
 SMALL_FILE = 4 * 2**20
 _DIGEST_BYTES = 16
 
-Placed = tuple[int, Document]  # a document, and the block that it is in
+Placed = tuple[int, Document]  # a document and its block
 
 
 class Walk:
-    """What was seen on the way through an input. It ends the same for every share, if their input is the same."""
+    """A digest of an input, which is the same for all shards of the same input."""
 
     def __init__(self) -> None:
         self.n_records = 0
@@ -137,7 +137,7 @@ class Walk:
         self._seen = blake2b(digest_size=_DIGEST_BYTES)
 
     def step(self, content: bytes, size: int) -> int:
-        """The block of the next record. `content` is what tells it from another one."""
+        """The block of the next record. `content` distinguishes it from others."""
         self.n_records += 1
         self._seen.update(content)
         return self._cutter.place(size)
@@ -156,7 +156,7 @@ class Walk:
 def placed_documents(
     inputs: Sequence[Unit], ledger: Ledger, share: Share = WHOLE, walk: Walk | None = None
 ) -> Iterator[Placed]:
-    """The documents of a share, in their order, no two of which may have the same id."""
+    """The documents of a shard, in order; ids must be unique."""
     walk = walk or Walk()
     origins: dict[str, Unit] = {}
     for unit in inputs:
@@ -176,7 +176,7 @@ def by_block(placed: Iterable[Placed]) -> Iterator[tuple[int, Iterator[Document]
 
 
 def units_by_block(inputs: Iterable[Unit], share: Share = WHOLE) -> Iterator[list[Unit]]:
-    """The units of a share, for outputs that are a file for each: units that go through the model together."""
+    """The units of a shard that go through the model together, for outputs of one file per unit."""
     cutter = Cutter()
     for block, own in groupby(inputs, key=lambda unit: cutter.place(unit.size)):
         if share.has(block):
@@ -190,7 +190,7 @@ def _placed(unit: Unit, ledger: Ledger, share: Share, walk: Walk, *, small: bool
             return not line.isspace() and share.has(walk.step(line, len(line)))
 
         members = [replace(member, takes=is_own) for member in unit.source]
-        # A line's document comes before the next line is taken: so the last block is its own.
+        # A line's document is yielded before the next line is read, so the last block is its own.
         for document in replace(unit, source=unit.source.only(members)).documents(ledger):
             yield walk.block, document
     elif small or unit.format.name == "text":
@@ -198,7 +198,7 @@ def _placed(unit: Unit, ledger: Ledger, share: Share, walk: Walk, *, small: bool
         if share.has(block):
             yield from ((block, document) for document in unit.documents(ledger))
     else:
-        faults = ledger if share.number == 1 else Ledger(skip_bad=ledger.skip_bad)  # everybody sees them; one counts
+        faults = ledger if share.number == 1 else Ledger(skip_bad=ledger.skip_bad)  # counted by one process
         for document in unit.documents(faults):
             text = document.text.encode("utf-8", "replace")
             block = walk.step(text, len(text))
@@ -212,5 +212,5 @@ def _same_id(id: str, first: Unit, second: Unit) -> BadInput:
         "Two documents have the same id",
         where=Where(str(second.source), document=id),
         got=f"another one in {first.source}",
-        fix="Predict them one after the other, into two outputs.",
+        fix="Predict them separately, into two outputs.",
     )

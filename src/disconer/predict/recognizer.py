@@ -25,21 +25,21 @@ from disconer.text.alignment import to_fragments
 from disconer.text.syntax.attach import Account, Syntax
 from disconer.text.syntax.spec import NONE, make_syntax
 
-# Sentences of so many documents are sorted by length together, so that batches have little padding.
+# The number of documents whose sentences are sorted by length together, so that batches have little padding.
 DOCUMENTS_AHEAD = 1024
 CHARACTERS_AHEAD = 200_000
-WITHOUT_HEADS = "Some sentences have no syntactic heads, at which this model looks"
-PARSER_ADVICE = "Entities are found without them, less well; another parser may help (parser=…, or --parser)."
+WITHOUT_HEADS = "Some sentences have no dependency heads, which this model uses"
+PARSER_ADVICE = "Predictions without them are less accurate; another parser may help (parser=…, or --parser)."
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Documents that are looked at together, ready for the network.
+    """Documents that are processed together, ready for the network.
 
-    owners: of each passage, the document that it is of, by position.
+    owners: index of each passage's document.
     passages: windows that are read together.
-    plan: the passages of each batch, by position.
-    found: what was found in each batch so far.
+    plan: indices of the passages of each batch.
+    found: entities of each batch so far.
     """
 
     documents: list[Document]
@@ -72,23 +72,23 @@ class Recognizer:
         labels: Collection[str] | None = None,
         threshold: float = 0.0,
     ) -> None:
-        """Make a recogniser of a loaded model.
+        """Create a recogniser from a loaded model.
 
         device: as torch names devices; None: the first GPU if there is one, else the CPU.
-        precision: bf16 is faster on hardware that has it, and not always of the same opinion in close cases.
-        parser: gives sentences their heads in place of the parser that the model was trained with; "none" leaves
-            them as they are.
-        keep_parses: keep trees on disk, so that the same text is not parsed again.
-        labels: of the entities that are wanted; None for all.
+        precision: bf16 is faster on hardware that supports it; close decisions may differ.
+        parser: used for dependency heads instead of the parser that the model was trained with; "none": do not
+            parse.
+        keep_parses: cache trees on disk, so that the same text is not parsed again.
+        labels: of the entities to keep; None for all.
         threshold: entities with a lower score are left out.
         """
         self.model = model
         self.labels = _known_labels(model.labels, labels)
         self.threshold = threshold
-        self.parsing = Account()  # of all sentences that it saw, if it looks at their heads
+        self.parsing = Account()  # counts sentences, if the model uses dependency heads
         self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
         self._runtime = model.runtime(device, precision)
-        self._windower = Windower(model.config, model.reader, model.max_pieces)
+        self._windower = Windower(model.config, model.reader, model.max_subwords)
         self._window_cost = window_cost(model)
 
     @classmethod
@@ -115,12 +115,12 @@ class Recognizer:
         )
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as a folder that `from_pretrained` reads."""
+        """Save the model to a folder that `from_pretrained` reads."""
         self.model.save(Path(path))
 
     @property
     def device(self) -> str:
-        """Where its network runs, as torch names devices."""
+        """The device of the network, as torch names it."""
         return self._runtime.device
 
     def __call__(self, text: str) -> Document:
@@ -128,15 +128,15 @@ class Recognizer:
         return next(self._annotate([self._prepare(list(_as_documents([text])))]))
 
     def pipe(self, texts: Iterable[str], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
-        """The entities of many texts, streaming, in their order; up to `batch_size` texts are looked at together."""
+        """The entities of many texts, streaming, in their order; up to `batch_size` texts are processed together."""
         if isinstance(texts, str):
-            raise TypeError("pipe takes many texts; for a single one call the recogniser itself")
+            raise TypeError("pipe takes an iterable of texts; for a single text, call the recogniser itself")
         return self.annotate(_as_documents(texts), batch_size=batch_size)
 
     def annotate(self, documents: Iterable[Document], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
-        """Documents with the entities that the model finds in place of their own; all else is kept.
+        """Documents with predicted entities instead of their own; everything else is kept.
 
-        Those that have no sentences yet get them, and so do sentences that have no heads, if the model looks at heads.
+        Missing sentences are added, and missing dependency heads if the model uses them.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
@@ -155,7 +155,7 @@ class Recognizer:
             self.parsing = Account()
 
     def _annotate(self, chunks: Iterable[Prepared]) -> Iterator[Document]:
-        """The documents of prepared chunks. Batches of the next chunk may be under way when one is complete."""
+        """The documents of prepared chunks. Batches of the next chunk may already be running when one is complete."""
         waiting: deque[Prepared] = deque()
 
         def batches() -> Iterator[WordArrays]:
@@ -164,7 +164,7 @@ class Recognizer:
                 yield from chunk.batches
 
         for found in self._runtime.find(batches()):
-            yield from self._completed(waiting)  # chunks without a word have no batches
+            yield from self._completed(waiting)  # chunks without words have no batches
             waiting[0].found.append(found)
             yield from self._completed(waiting)
         yield from self._completed(waiting)
@@ -194,9 +194,9 @@ class Recognizer:
         return Prepared(segmented, owners, passages, plan, batches)
 
     def _affordable(self, batch: list[int], passages: list[list[Window]]) -> Iterator[list[int]]:
-        """A batch in parts whose windows, each padded to the longest, cost the head no more than it should.
+        """A batch in parts, so that padded windows do not exceed the head's memory limit.
 
-        Passages are of like size, but the windows in them need not be: one long sentence would pad hundreds of short.
+        Passages have similar sizes, but their windows may not: one long sentence would pad hundreds of short ones.
         """
         part: list[int] = []
         n_windows = longest = 0
@@ -250,7 +250,7 @@ def load(folder: Path) -> AnyModel:
             "This model needs packages that are not installed",
             where=Where(str(folder)),
             got=str(error),
-            fix="Install all of disconer (pip install .), or have somebody who has it export the model: "
+            fix="Install all of disconer (pip install .), or export the model on a machine that has it: "
             "`disconer export MODEL OUT --onnx`.",
         ) from error
     return load_model(folder)
@@ -274,12 +274,12 @@ def _known_labels(known: tuple[str, ...], chosen: Collection[str] | None) -> tup
     if chosen is None:
         return known
     if unknown := [label for label in chosen if label not in known]:
-        raise DisconerError(f"The model knows no label {unknown[0]!r}", expected=f"some of {', '.join(known)}")
+        raise DisconerError(f"The model has no label {unknown[0]!r}", expected=f"some of {', '.join(known)}")
     return tuple(label for label in known if label in chosen)
 
 
 def _syntax_for(config: SyntaxConfig, parser: str | None, keep_parses: bool) -> Syntax | None:
-    """What gives sentences the heads that a model looks at; None if it looks at none, or is to take what there is."""
+    """The parser of a model; None if it uses no heads, or only those in the data."""
     chosen = parser or (config.parser if config.needed else NONE)
     return None if chosen == NONE else make_syntax(chosen, missing=config.missing, cache=keep_parses)
 
@@ -292,7 +292,7 @@ def _as_documents(texts: Iterable[str]) -> Iterator[Document]:
 
 
 def _chunks(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:
-    """Documents to be looked at together: at most so many, and not much text."""
+    """Documents to be processed together, limited in number and length."""
     chunk: list[Document] = []
     n_characters = 0
     for document in documents:

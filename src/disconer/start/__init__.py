@@ -1,4 +1,4 @@
-"""From somebody's annotated data to a first configuration: its splits, what it holds, what that asks for.
+"""From annotated data to a first configuration: splits, statistics, and settings that suit them.
 
 May import `config` and all below it. No torch.
 """

@@ -53,18 +53,18 @@ def _batch_tokens(words: int, most: int) -> int:
 
 def findings(proposed: Proposed, survey: Survey, splits: Splits) -> Iterator[str]:
     """What was found and what was made of it, one fact per line."""
-    yield f"{survey.documents:,} documents to learn from, {survey.words:,} words, {survey.entities:,} entities."
+    yield f"{survey.documents:,} training documents, {survey.words:,} words, {survey.entities:,} entities."
     yield f"Labels: {_counts(survey.labels)}."
     yield f"Kinds: {_counts(survey.kinds)}."
     yield from proposed.findings
     if survey.unaligned:
         yield f"Out of reach: {survey.unaligned:,} entities that cross sentences or cut words; see `disconer check`."
     if survey.parsed and proposed.config.syntax.gcn is None:
-        yield "The sentences have syntactic heads; the section `syntax` can make use of them."
+        yield "The sentences have dependency heads; the section `syntax` can use them."
     if splits.taken:
         yield f"Split by a hash of the documents' ids: {_counts(Counter(splits.assigned.values()))}."
-        yield "Documents that belong together (one patient, one trial) should stay together: if that matters for"
-        yield "yours, sort them into folders train, dev and test yourself, and start again."
+        yield "Documents that belong together (one patient, one trial) should be in the same split. If yours do, sort"
+        yield "them into folders train, dev and test, and run this again."
 
 
 def _counts(counter: Counter[str]) -> str:

@@ -1,4 +1,4 @@
-"""The train, dev and test part of somebody's data: found by their names, or made."""
+"""The train, dev and test splits of the user's data: found by name, or made."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from disconer.formats import read, write
 from disconer.formats.target import new_folder, refuse_existing
 
 TRAIN, DEV, TEST = "train", "dev", "test"
-TAKEN = 0.1  # share of the documents for each of dev and test
+TAKEN = 0.1  # fraction of the documents for each of dev and test
 
 _SPLIT_OF = {
     **dict.fromkeys(("train", "training"), TRAIN),
@@ -25,7 +25,7 @@ _LETTERS = re.compile(r"[a-z]+")
 
 
 def find_splits(source: Path) -> dict[str, Path]:
-    """The files or folders of `source` that are named after splits; none unless one of them is for training.
+    """The files or folders of `source` that are named after splits; empty without a training split.
 
     `train.jsonl`, `validation/` and `cadec-test.json` are; `train.txt` beside `train.ann` is a document.
     """
@@ -41,10 +41,10 @@ def find_splits(source: Path) -> dict[str, Path]:
         split = _split_named(child.name)
         if split in found:
             raise DisconerError(
-                f"Two files here may be the {split} part",
+                f"Two files could be the {split} split",
                 where=Where(str(source)),
                 got=f"{found[split].name} and {child.name}",
-                fix="Move one of them away.",
+                fix="Rename or move one of them.",
             )
         if split:
             found[split] = child
@@ -52,13 +52,13 @@ def find_splits(source: Path) -> dict[str, Path]:
 
 
 def _split_named(name: str) -> str | None:
-    """The split that a file or folder is named after, if it is exactly one."""
+    """The split that a file or folder is named after, if there is exactly one."""
     splits = {_SPLIT_OF[word] for word in _LETTERS.findall(name.lower()) if word in _SPLIT_OF}
     return splits.pop() if len(splits) == 1 else None
 
 
 def splits_in_ids(ids: Sequence[str]) -> dict[str, str]:
-    """Every document's split from the folders in its id ("phee/train/7"); none unless all have one."""
+    """Every document's split from the folders in its id ("phee/train/7"); empty unless all have one."""
     found = {id: split for id in ids if (split := _split_in(id))}
     return found if len(found) == len(ids) and TRAIN in found.values() else {}
 
@@ -70,31 +70,31 @@ def _split_in(id: str) -> str | None:
 
 
 def take_splits(ids: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
-    """Every document's split: a tenth for each wanted one, at least one document, and the rest to learn from.
+    """Every document's split: a tenth (at least one document) for each split to be made, the rest for training.
 
-    A hash of its id decides, so it is the same each time, wherever the data lies and in whatever order it is read.
+    It depends on a hash of the id only, so it is reproducible, wherever the data is and in any order.
     """
     if len(ids) < 2:
         raise DisconerError(
-            "These are too few documents to split into train and dev",
+            "Too few documents to split into train and dev",
             got=f"{len(ids)}",
             expected="at least 2, better 100",
-            fix="Make each text a document of its own.",
+            fix="Make each text a separate document.",
         )
     shuffled = sorted(ids, key=lambda id: hashlib.sha256(id.encode("utf-8", "surrogatepass")).digest())
     taken = dict.fromkeys(ids, TRAIN)
     size = max(1, round(len(ids) * TAKEN))
-    for number, split in enumerate(wanted[: len(ids) - 1]):  # of two documents, one is to learn from
+    for number, split in enumerate(wanted[: len(ids) - 1]):  # of two documents, one is for training
         taken |= dict.fromkeys(shuffled[number * size : (number + 1) * size], split)
     return taken
 
 
 @dataclass(frozen=True, slots=True)
 class Splits:
-    """Where each split lies, or will lie once it is written.
+    """The path of each split, existing or still to be written.
 
     assigned: the split of each document of `source` that is still to be copied there; empty if all are there.
-    taken: the splits that were taken from the documents to learn from, because the data had none.
+    taken: the splits that were taken from the training documents, because the data had none.
     """
 
     paths: Mapping[str, Path]
@@ -110,14 +110,14 @@ class Splits:
         return (document for document in read(self.source, self.format) if self.assigned[document.id] == split)
 
     def write(self, folder: Path) -> None:
-        """Copy the assigned documents to one JSONL a split in `folder`, all of them or none."""
+        """Copy the assigned documents to one JSONL file per split in `folder`, all of them or none."""
         with new_folder(folder) as staging:
             for split in sorted(set(self.assigned.values())):
                 write(self.documents(split), staging / self.paths[split].name, "jsonl")
 
 
 def plan_splits(source: Path, format: str | None, folder: Path) -> Splits:
-    """The splits that `source` has; what it lacks is planned as files in `folder`."""
+    """The splits of `source`; missing ones are planned as files in `folder`."""
     found = find_splits(source)
     if DEV in found:
         return Splits(found, source, format, {}, ())
@@ -133,18 +133,18 @@ def plan_splits(source: Path, format: str | None, folder: Path) -> Splits:
 
 
 def check_target(folder: Path, source: Path, *, force: bool) -> None:
-    """Stop before any work if splits of `source` cannot go to `folder`, or if that would replace somebody's work."""
+    """Stop before any work if splits of `source` cannot go to `folder`, or if that would overwrite other files."""
     refuse_existing(folder, force)
     if folder.resolve().is_relative_to(source.resolve()):
         raise DisconerError(
-            "The splits would lie within the data, and be read as part of it the next time",
+            "The splits would be written inside the data, and be read as part of it the next time",
             where=Where(str(folder)),
-            fix="Choose an --out that is outside of the data.",
+            fix="Choose an --out outside the data.",
         )
     foreign = [path.name for path in folder.iterdir() if path.stem not in (TRAIN, DEV, TEST)] if folder.is_dir() else []
     if foreign:
         raise DisconerError(
-            "This folder is not one of splits, so it is not replaced",
+            "This folder was not written by `disconer init`, so it is not replaced",
             where=Where(str(folder)),
             got=f"{foreign[0]} in it",
             fix="Move it away, or choose another --out.",

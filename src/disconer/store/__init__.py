@@ -1,4 +1,4 @@
-"""Where models live: folders of weights with their description and card, and how a model is found by its name.
+"""Model folders: weights, description and card; finding models by name.
 
 May import `nn` and all below it. Finding and describing models needs no torch.
 """

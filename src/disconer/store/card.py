@@ -1,4 +1,4 @@
-"""The model card: what a model is, where it comes from and what it must not be used for, as README.md beside it."""
+"""The model card, README.md in the model's folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from disconer.core.types import Kind
 from disconer.nn.heads.kind import kind_of
 from disconer.text.syntax.spec import ParserSpec, parser_spec
 
-Figures = Mapping[str, Mapping[str, Any]]  # by split, as `Evaluation.to_dict` has them
+Figures = Mapping[str, Mapping[str, Any]]  # by split, as from `Evaluation.to_dict`
 
 IN_TITLE = 5  # labels at most; more are only listed
 
@@ -48,7 +48,7 @@ $label_list
 
 $data
 
-What may be done with the model also depends on the licence of this data.
+Use of the model also depends on the licence of this data.
 
 ## Figures
 
@@ -56,12 +56,12 @@ $figures
 
 ## Limits
 
-- **Not a medical device.** It misses entities and invents some. Nothing that it finds may decide on anybody's care
-  without a person who has read the text.
-- Text unlike the training data (another language, field or style) is understood worse than the figures say.
+- **Not a medical device.** It misses entities and predicts wrong ones. Do not base decisions about a patient's care
+  on its output without reading the text.
+- Text unlike the training data (another language, field or style) gives worse results than these metrics.
 - $limits
-- A score is the probability, as the model sees it, that label and fragments are all right. How far it can be
-  trusted shows `disconer evaluate` on annotated text.
+- A score is the estimated probability that label and fragments are all correct. `disconer evaluate` on annotated
+  text shows how well calibrated it is.
 
 ## How it was made
 
@@ -77,8 +77,8 @@ def model_card(
 ) -> str:
     """The text of README.md.
 
-    figures: the evaluation of each split that was measured; may be empty.
-    export: what is to be said of a model that was exported.
+    figures: the evaluation of each measured split; may be empty.
+    export: a sentence about the export, for exported models.
     """
     return _CARD.substitute(
         title=", ".join(labels) if len(labels) <= IN_TITLE else f"{len(labels)} labels",
@@ -98,11 +98,11 @@ def model_card(
 
 def limits_in_words(config: Config, labels: Sequence[str]) -> str:
     """What the model can never find."""
-    return " ".join(["Entities lie within one sentence.", *kind_of(config.head).limits(config.head, labels)])
+    return " ".join(["Entities never cross sentences.", *kind_of(config.head).limits(config.head, labels)])
 
 
 def card_settings(config: Config) -> str:
-    """The settings as YAML, without the data and without anything about somebody's machine."""
+    """The settings as YAML, without the data and without local paths."""
     settings = {name: section for name, section in config.to_dict().items() if name != "data"}
     return format_yaml(
         settings
@@ -112,31 +112,31 @@ def card_settings(config: Config) -> str:
 
 
 def _data_lines(config: Config) -> Iterator[str]:
-    uses = (("train", "learnt from"), ("dev", "chose the best epoch"), ("test", "measured at the end"))
+    uses = (("train", "training"), ("dev", "selection of the best epoch"), ("test", "final metrics"))
     for split, use in uses:
         if path := getattr(config.data, split):
             yield f"- {split}: `{public_name(path)}` ({use})"
 
 
 def public_name(path: str) -> str:
-    """The end of a path, or the name on the Hub: enough to know it by, and nothing about somebody's machine."""
+    """The end of a path, or the name on the Hub: enough to recognise it, without local paths."""
     return "/".join(part for part in PurePath(path).parts[-2:] if part not in ("/", "\\"))
 
 
 def comparison_in_words(checked: Mapping[str, Any]) -> str:
-    """How an exported model compares with the one that it was made of, as `Comparison.to_dict` has it."""
+    """The comparison of an exported model with the original one, from `Comparison.to_dict`."""
     before, after = (100 * checked[when]["f1"] for when in ("before", "after"))
     return (
-        f"On `{checked['source']}` ({checked['documents']} documents) F1 is {after:.2f} as it is stored here, and was "
+        f"On `{checked['source']}` ({checked['documents']} documents) F1 is {after:.2f} in this form, and was "
         f"{before:.2f} before."
     )
 
 
 def _parser_line(config: Config) -> str:
-    """What the model needs beside itself, if it looks at syntax."""
+    """The parser that the model needs, if it uses syntax."""
     if not config.syntax.needed:
         return ""
-    return f"\n\nIt looks at dependency trees: the parser `{_public_parser(config)}` has to be there where it is used."
+    return f"\n\nIt uses dependency trees: the parser `{_public_parser(config)}` must be installed."
 
 
 def _public_parser(config: Config) -> str:
@@ -146,9 +146,9 @@ def _public_parser(config: Config) -> str:
 
 def _figure_lines(figures: Figures) -> Iterator[str]:
     if not figures:
-        yield "None were recorded. `disconer evaluate GOLD --model FOLDER` makes them."
+        yield "None recorded. `disconer evaluate GOLD --model FOLDER` computes them."
         return
-    yield "An entity is right if its label and all its fragments are."
+    yield "An entity is correct if its label and all its fragments are."
     yield ""
     yield "| split | entities | gold | precision | recall | F1 |"
     yield "|---|---|---:|---:|---:|---:|"

@@ -32,8 +32,8 @@ from disconer.store.exported import COMPACT, RUNTIME, CompactDescription
 class Model:
     """A network in torch, to be trained or run.
 
-    figures: what was measured of it, by split; see `card.Figures`.
-    scale: turns the scores of its entities into probabilities of being right.
+    figures: its metrics, by split; see `card.Figures`.
+    scale: turns the scores of its entities into calibrated probabilities.
     """
 
     network: AnyNetwork
@@ -44,8 +44,8 @@ class Model:
     scale: ScoreScale = UNSCALED
 
     @property
-    def max_pieces(self) -> int | None:
-        limits = [self.network.words.encoder.max_pieces, self.config.encoder.max_pieces]
+    def max_subwords(self) -> int | None:
+        limits = [self.network.words.encoder.max_subwords, self.config.encoder.max_subwords]
         return min((limit for limit in limits if limit is not None), default=None)
 
     def runtime(self, device: Device = None, precision: Precision = "fp32") -> TorchRuntime:
@@ -56,7 +56,7 @@ class Model:
 
 
 def save_model(model: Model, folder: Path) -> None:
-    """Write a model folder. The weights come last and each file appears at once: what loads is always whole."""
+    """Write a model folder. The weights are written last and each file atomically: what loads is complete."""
     folder.mkdir(parents=True, exist_ok=True)
     write_description(folder, describe(model))
     model.reader.save(folder)
@@ -64,7 +64,7 @@ def save_model(model: Model, folder: Path) -> None:
 
 
 def describe(model: Model) -> dict[str, Any]:
-    """What config.json says of every model."""
+    """The part of config.json that every model has."""
     return {
         "disconer": __version__,
         "format": FORMAT_VERSION,
@@ -77,7 +77,7 @@ def describe(model: Model) -> dict[str, Any]:
 
 
 def record_figures(folder: Path, figures: Figures) -> None:
-    """Add what was measured of a saved model to its description and card, by split, as `Evaluation.to_dict` has it."""
+    """Add what was measured of a saved model to its description and card, by split, as from `Evaluation.to_dict`."""
     description = read_description(folder)
     chosen = {
         split: {name: measured[name] for name in ("documents", "overall", "kinds")}
@@ -92,7 +92,7 @@ def record_scale(folder: Path, scale: ScoreScale) -> None:
 
 
 def record_comparison(folder: Path, comparison: Comparison) -> None:
-    """Add how an exported model compares with the one that it was made of to its description and card."""
+    """Add the comparison with the original model to an exported model's description and card."""
     description = read_description(folder)
     export = RUNTIME if RUNTIME in description else COMPACT
     checked = description.get(export, {}) | {"checked": comparison.to_dict()}
@@ -113,7 +113,7 @@ def load_model(folder: Path) -> Model:
 
 
 def _base(network: nn.Module, description: Mapping[str, Any], folder: Path) -> Mapping[str, Tensor]:
-    """The weights of the encoder from which a compact model says how it differs; none if it does not."""
+    """The weights of the encoder that a compact model stores differences from; empty if none."""
     compact = CompactDescription(**description.get(COMPACT, {}))
     if compact.base is None or compact.base_digest is None:
         return {}
@@ -129,12 +129,12 @@ def _load_weights(network: nn.Module, path: Path, base: Mapping[str, Tensor]) ->
         network.load_state_dict(full_weights(load_file(path), network.state_dict(), base))
     except FileNotFoundError as error:
         raise DisconerError(
-            "The weights of this model are missing", where=Where(str(path)), fix="Copy the model again, whole."
+            "The weights of this model are missing", where=Where(str(path)), fix="Copy the complete model again."
         ) from error
     except (OSError, SafetensorError, RuntimeError) as error:
         raise DisconerError(
-            "The weights of this model are damaged or belong to another one",
+            "The weights of this model are damaged or belong to another model",
             where=Where(str(path)),
             got=excerpt(" ".join(str(error).split()), 160),
-            fix="Copy the model again, whole.",
+            fix="Copy the complete model again.",
         ) from error

@@ -1,4 +1,4 @@
-"""What config.json and the card of a model folder say. No torch here."""
+"""config.json and the card of a model folder. No torch here."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from disconer.store.exported import export_in_words
 from disconer.store.names import CARD, RELEASE
 from disconer.store.release_card import release_card
 
-FORMAT_VERSION = 2  # of the folder's layout; raised when older code could not read it
-# What config.json holds.
+FORMAT_VERSION = 2  # of the folder's layout; increased when older code cannot read it
+# The keys of config.json.
 PARTS = {"disconer": str, "labels": list, "figures": dict, "scores": dict, "config": dict, "encoder": dict}
 
 
@@ -42,7 +42,7 @@ def _card(folder: Path, description: Mapping[str, Any]) -> str:
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """What config.json says, checked."""
+    """The contents of config.json, checked."""
     path = folder / CONFIG
     where = Where(str(path))
     try:
@@ -92,12 +92,12 @@ def _foreign(description: object, where: Where) -> DisconerError:
     return DisconerError(
         f"This is a plain Hugging Face model ({kind}), not a disconer model",
         where=where,
-        fix="Train one on top of it: name this folder as encoder.name in the configuration of `disconer train`.",
+        fix="To train a model on top of it, set encoder.name to this folder in the configuration of `disconer train`.",
     )
 
 
 def _check_parts(description: Mapping[str, Any], where: Where) -> None:
-    """What was written must be there, each part of its type."""
+    """All parts must be there, each of its type."""
     wrong = [name for name, kind in PARTS.items() if not isinstance(description.get(name), kind)]
     labels = description.get("labels")
     if not labels or "labels" in wrong or not all(isinstance(label, str) and label for label in labels):
@@ -108,7 +108,7 @@ def _check_parts(description: Mapping[str, Any], where: Where) -> None:
 
 def damaged(part: str, where: Where) -> DisconerError:
     return DisconerError(
-        f"The configuration of this model is damaged: {part!r} is missing or not what disconer writes",
+        f"The configuration of this model is damaged: {part!r} is missing or invalid",
         where=where,
         fix="Copy the model again.",
     )

@@ -1,4 +1,4 @@
-"""Trained models by name or path, the default among them, and what is known of each. No torch here."""
+"""Trained models by name or path, the default model, and a summary of each. No torch here."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.files import BUNDLED_MODELS, CONFIG, ONNX_GRAPH, RUN_FOLDERS, WEIGHTS, user_folder
 
 MODEL_VARIABLE = "DISCONER_MODEL"
-DEFAULT = "clinical-trials"  # the one of them for those who name none
+DEFAULT = "clinical-trials"  # the default
 DEMO = "demo"
 _MODEL_FILES = [CONFIG, WEIGHTS, "*.onnx", "head.safetensors", "tokenizer*", "words.json", "README.md"]
 
 
 def own_models() -> Path:
-    """Where a user may keep models, to use them by name."""
+    """The folder for the user's models, which can be used by name."""
     return user_folder() / "models"
 
 
 def demo_folder() -> Path:
-    """Where `disconer demo` leaves its model."""
+    """Where `disconer demo` saves its model."""
     return own_models() / DEMO
 
 
 def default_model() -> str:
-    """The model for those who name none: $DISCONER_MODEL, or the default of those that come with disconer."""
+    """The default model: $DISCONER_MODEL, or a bundled one."""
     return os.environ.get(MODEL_VARIABLE) or DEFAULT
 
 
 def named_models() -> dict[str, Path]:
-    """The models that can be used by name, with their folders: those that come with disconer, then the user's own."""
+    """The models that can be used by name, with their folders: bundled ones first, then the user's own."""
     found: dict[str, Path] = {}
     for root in (BUNDLED_MODELS, own_models()):
         for folder in sorted(root.iterdir()) if root.is_dir() else ():
@@ -76,27 +76,27 @@ def _from_hub(name: str) -> Path:
         reason = why_not_on_hub(name)
     if reason:
         raise DisconerError(
-            "There is no such model: no folder, none of that name, no installed package, nothing in the Hugging Face "
-            "cache, and the Hub did not give it",
+            "There is no such model: no folder, no known name, no installed package, nothing in the Hugging Face "
+            "cache, and it could not be downloaded from the Hub",
             where=Where(name),
             got=reason,
-            fix="`disconer models` lists those that have names; or give the folder that `disconer train` wrote.",
+            fix="See `disconer models`, or give the folder that `disconer train` wrote.",
         )
     return Path(snapshot_download(name, allow_patterns=_MODEL_FILES))
 
 
 CARD = "README.md"
-RELEASE = "release"  # what config.json calls what a released model says of itself; see `disconer.store.release`
-_FRONT = "---\n"  # around what machines read of a card
+RELEASE = "release"  # the key in config.json of the release record; see `disconer.store.release`
+_FRONT = "---\n"  # around the metadata of a card
 
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
     """A model that can be used by name.
 
-    title: what its texts are. data: what it learnt from. licence: of that data. Of models that nobody released, they
-        are empty.
-    f1, discontinuous_f1: by split, of all entities and of discontinuous ones alone, if they were measured.
+    title: the kind of text. data: the training data. licence: of that data. Empty for models without a release
+        record.
+    f1, discontinuous_f1: by split, of all and of discontinuous entities, if measured.
     size: of its files, in bytes.
     """
 
@@ -124,19 +124,19 @@ def known_models() -> list[KnownModel]:
 
 
 def card_of(name: str) -> str:
-    """The card of a model by its name or path, as people read it."""
+    """The text of a model's card, by the model's name or path."""
     path = find_model(name) / CARD
     try:
         text = path.read_text("utf-8")
     except OSError as error:
         raise DisconerError(
-            "This model has no card", where=Where(str(path)), fix="`disconer models` lists those that have one."
+            "This model has no card", where=Where(str(path)), fix="`disconer models` lists models with a card."
         ) from error
     return text.split(_FRONT, 2)[2].lstrip() if text.startswith(_FRONT) else text
 
 
 def description_of(name: str) -> dict[str, Any]:
-    """All that config.json says of a model, by its name or path."""
+    """The config.json of a model, by its name or path."""
     from disconer.store.description import read_description
 
     return read_description(find_model(name))
@@ -163,5 +163,5 @@ def _described(folder: Path) -> dict[str, Any]:
     try:
         described = json.loads((folder / CONFIG).read_bytes())
     except (OSError, ValueError):
-        return {}  # it is listed, and loading it says what is wrong with it
+        return {}  # it is listed, and loading it reports the error
     return described if isinstance(described, dict) else {}

@@ -1,4 +1,4 @@
-"""What a released model says of itself: what only people know, and what was measured. No torch here."""
+"""The record of a released model: its description by its authors, and its metrics. No torch here."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from disconer.store.names import RELEASE
 
 RATIOS = ("precision", "recall", "f1")
 
-Evaluated = Mapping[str, Any]  # as `Evaluation.to_dict` has it
-Place = tuple[str, ...]  # where an evaluation has counts
+Evaluated = Mapping[str, Any]  # as from `Evaluation.to_dict`
+Place = tuple[str, ...]  # the keys of counts in an evaluation
 _NOTHING = Counts().to_dict()
 
 
 def split_figures(runs: Sequence[Evaluated], own: Evaluated) -> dict[str, Any]:
-    """What the card shows of a split: means and deviations over runs, and the model's own F1 and calibration."""
+    """Metrics of a split for the card: means and deviations over runs, and the model's own F1 and calibration."""
     errors = [run["calibration"]["error"] for run in runs]
     calibration = {"error": _spread(errors), "own": own["calibration"]["error"], "bins": own["calibration"]["bins"]}
     return {"rows": [_row(place, runs, own) for place in _places(own)], "calibration": calibration}
@@ -47,7 +47,7 @@ def _row(place: Place, runs: Sequence[Evaluated], own: Evaluated) -> dict[str, A
 
 
 def _counts(evaluated: Evaluated, place: Place) -> Mapping[str, Any]:
-    """A run that neither met nor found a label has no counts of it."""
+    """A run without gold or predicted entities of a label has no counts of it."""
     found: Any = evaluated
     for name in place:
         found = found.get(name, _NOTHING)
@@ -65,7 +65,7 @@ DATA = ("train", *SPLITS)
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What people write of a model, each a piece of Markdown; `recipes/NAME/about.yaml` holds it.
+    """The authors' description of a model, in Markdown, from `recipes/NAME/about.yaml`.
 
     title: what its texts are. finds: what it finds in them. example: a sentence of that kind.
     labels: what each of them means.
@@ -89,13 +89,13 @@ class About:
 
 
 def read_about(path: Path) -> About:
-    """What about.yaml says, with nothing missing and nothing unknown."""
+    """The contents of about.yaml; missing and unknown keys are errors."""
     written = yaml.safe_load(path.read_text("utf-8"))
     expected = {field.name for field in fields(About)}
     given = set(written) if isinstance(written, dict) else set()
     if given != expected:
         raise DisconerError(
-            "This does not say of a model what has to be said",
+            "This description of a model is incomplete or has unknown keys",
             where=Where(str(path)),
             got=f"missing or unknown: {', '.join(sorted(map(str, expected ^ given)))}",
             expected=", ".join(sorted(expected)),
@@ -106,23 +106,23 @@ def read_about(path: Path) -> About:
 def record_release(
     folder: Path, about: About, runs: Sequence[Path], own: Mapping[str, Evaluated], *, speed: str
 ) -> None:
-    """Add to a model's description and card what is to be said of it as a released one.
+    """Add the release record to a model's description and card.
 
-    runs: what `disconer train` wrote, once for each seed; their dev.json and test.json are compared.
-    own: by split, what was measured of the model as it is in `folder`.
+    runs: folders of `disconer train`, one per seed, with dev.json and test.json.
+    own: by split, the metrics of the model in `folder`.
     speed: a sentence or two on how fast it is.
     """
     description = read_description(folder)
     if differing := about.labels.keys() ^ set(description["labels"]):
         raise DisconerError(
-            "The labels of the model and those that are explained differ",
+            "The labels of the model and those in about.yaml differ",
             where=Where(str(folder)),
             got=", ".join(sorted(differing)),
-            fix="Explain in about.yaml all labels of the model, and no others.",
+            fix="Describe all labels of the model in about.yaml, and no others.",
         )
     measured = {split: [_read(run, split) for run in runs] for split in SPLITS}
     if not all(one["calibration"] for split in SPLITS for one in [*measured[split], own[split]]):
-        raise DisconerError("A model that finds nothing is not to be released", where=Where(str(folder)))
+        raise DisconerError("A model that finds nothing cannot be released", where=Where(str(folder)))
     release = asdict(about) | {
         "seeds": [_seed(run) for run in runs],
         "speed": speed,
@@ -134,7 +134,7 @@ def record_release(
 
 
 def _without_places(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration, saying nothing about where on a machine things lay."""
+    """The configuration without local paths."""
     data = {name: public_name(value) if value and name in DATA else value for name, value in config["data"].items()}
     encoder = config["encoder"] | {"name": public_name(config["encoder"]["name"])}
     return {**config, "data": data, "encoder": encoder}

@@ -1,4 +1,4 @@
-"""The card of a released model, README.md beside it: all that somebody has to know before using it. No torch here."""
+"""The card (README.md) of a released model: what a user has to know before using it. No torch here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from disconer.evaluate.evaluation import Spread
 from disconer.nn.heads.kind import kind_of
 from disconer.store.card import card_settings, limits_in_words, public_name
 
-Release = Mapping[str, Any]  # as `release.record_release` leaves it
+Release = Mapping[str, Any]  # as written by `release.record_release`
 
 _CARD = Template("""\
 ---
@@ -29,11 +29,11 @@ $finds
 
 Regular, overlapped and discontinuous entities, with character offsets and scores. $export
 
-**Not a medical device.** Nothing that it finds may decide on anybody's care without a person who has read the text.
+**Not a medical device.** Do not base decisions about a patient's care on its output without reading the text.
 
 ## How to use
 
-It comes with disconer, and needs no internet:
+It is bundled with disconer and works offline:
 
 ```
 disconer predict --model $name --text "$example"
@@ -48,7 +48,7 @@ for entity in document.entities:
     print(entity.label, entity.text, entity.fragments, entity.score)
 ```
 
-## What it is for
+## Intended use
 
 $use
 
@@ -60,18 +60,18 @@ $labels
 
 ## Figures
 
-An entity is right if its label and all its fragments are, to the character. F1, precision and recall are means and
-sample standard deviations over $n_seeds seeds ($seeds), in per cent; the last column is this very model, which is that
-of seed $seed. Settings, epoch and seed were chosen on dev alone.
+An entity is correct if its label and all its fragments are, to the character. F1, precision and recall are means and
+sample standard deviations over $n_seeds seeds ($seeds), in per cent; the last column is this model, of seed $seed.
+Settings, epoch and seed were chosen on dev alone.
 
 $figures
 
 ## Scores
 
-A score is the probability that label and fragments are all right. On dev, where the scores were scaled, the expected
-calibration error is $dev_error; on test, which is new to it, $test_error. Of this model's predictions on test:
+A score is the probability that label and fragments are all correct. On dev, where the scores were calibrated, the
+expected calibration error is $dev_error; on test, $test_error. This model's predictions on test:
 
-| score | mean score | share right | predictions |
+| score | mean score | % correct | predictions |
 |---|---:|---:|---:|
 $calibration
 
@@ -83,8 +83,8 @@ $limits
 
 $data
 
-The model is under disconer's licence, MIT. Its data is under $licence: whoever passes the model on names its source.
-What its encoder has read, and under which licences, is on the card of `$encoder`.
+The model is under disconer's licence, MIT. Its data is under $licence: name its source if you redistribute the model.
+The card of `$encoder` lists the encoder's training data and its licences.
 
 ```bibtex
 $citation
@@ -112,7 +112,7 @@ $size_and_speed
 def release_card(release: Release, *, config: Config, version: str, export: str | None, size: int | None) -> str:
     """The text of README.md.
 
-    export: what is to be said of how it is stored. size: of its weights, in bytes, if they are there yet.
+    export: how it is stored. size: of its weights, in bytes, if they are already written.
     """
     figures = release["figures"]
     return _CARD.substitute(
@@ -139,16 +139,16 @@ def release_card(release: Release, *, config: Config, version: str, export: str 
 
 
 def _limits(release: Release, config: Config) -> Iterator[str]:
-    """What its makers say, and what its figures and settings do."""
+    """Limits from its authors, its metrics and its settings."""
     yield from release["limits"]
     rows = release["figures"]["test"]["rows"]
     [share] = [row["recall"][0] for row in rows if (row["of"], row["name"]) == ("kinds", Kind.DISCONTINUOUS.value)]
     yield f"Of the discontinuous entities of test, {100 * share:.0f} % are found (mean over seeds)."
-    yield "Text unlike the training data (another language, field or style) is understood worse than the figures say."
+    yield "Text unlike the training data (another language, field or style) gives worse results than these metrics."
     yield limits_in_words(config, tuple(release["labels"]))
     if config.encoder.context:
         yield (
-            "Neighbouring sentences are read together: by itself or in another text, the same sentence may have other "
+            "Neighbouring sentences are read together: alone or in another text, the same sentence may get other "
             "entities."
         )
 

@@ -1,4 +1,4 @@
-"""The documents of a run: read, segmented, and checked for what cannot be trained on."""
+"""The documents of a run: read, segmented, and checked for problems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from disconer.text import SPLITTERS, TOKENIZERS, segment
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
-    """Segmented documents of each split, and the labels that can be learnt."""
+    """Segmented documents of each split, and the labels that can be learned."""
 
     train: list[Document]
     dev: list[Document]
@@ -22,25 +22,25 @@ class TrainingData:
     labels: tuple[str, ...]
 
     def words(self) -> set[str]:
-        """The distinct words of what the model is made from."""
+        """The distinct words of train and dev."""
         documents = (*self.train, *self.dev)
         return {word for document in documents for word in _words(document)}
 
     @property
     def unseen_labels(self) -> tuple[str, ...]:
-        """Labels that only dev or test have: nothing can find them, so they count as missed."""
+        """Labels that only dev or test have: they cannot be found, so they count as missed."""
         return tuple(sorted((_labels(self.dev) | _labels(self.test or [])) - set(self.labels)))
 
 
 def read_data(config: DataConfig) -> TrainingData:
-    """Read all splits; what cannot be trained on is said at once."""
+    """Read all splits; unusable data is an error."""
     train = _read_split(config, config.train)
     labels = _labels(train)
     if not labels:
         raise DisconerError(
             "The training data has no entities",
             where=Where(config.train),
-            fix="Check the path, and that annotations and texts are in one place (`disconer stats` shows them).",
+            fix="Check the path, and that annotations and texts are in the same place (`disconer stats` shows them).",
         )
     dev = _read_split(config, config.dev)
     if not labels & _labels(dev):

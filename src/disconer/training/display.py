@@ -1,4 +1,4 @@
-"""What a run shows while it goes on: a live line on a terminal, and a line an epoch."""
+"""Progress of a run: a live line on a terminal, and one line per epoch."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from disconer.training.training_run import TrainingResult
 
-PAUSE = 0.5  # seconds between two looks at the running loss: each waits for the device
+PAUSE = 0.5  # seconds between updates of the running loss: each waits for the device
 
 
 class Display:
-    """Shows a run on stderr. `quiet` shows nothing, as for the processes beside the first."""
+    """Shows a run on stderr. `quiet` shows nothing, for processes other than the first."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
@@ -39,7 +39,7 @@ class Display:
         self._say(f"documents: {listed}; labels: {', '.join(data.labels)}")
         if data.unseen_labels:
             self._say(
-                "warning: only outside the training data, so never found and counted as missed: "
+                "warning: labels not in the training data, which can never be found and count as missed: "
                 + ", ".join(data.unseen_labels)
             )
 
@@ -51,14 +51,14 @@ class Display:
             self._say(f"note: {line}")
 
     def plan(self, passes: int, n_steps: int) -> None:
-        """Say why an epoch takes longer than one pass over the data would."""
+        """Explain why an epoch has more than one pass over the data."""
         if passes > 1:
             times = f"each epoch goes over it {passes} times, for {n_steps:,} steps in all"
             self.notes([f"a small corpus: {times} (training.steps_at_least)"])
 
     @contextmanager
     def running(self, n_epochs: int, progress: Progress) -> Iterator[None]:
-        """Around all epochs; those in `progress` were done before."""
+        """Around all epochs; those in `progress` were already done."""
         self._clock = Clock(n_epochs, progress.epoch)
         self._remember(progress)
         if progress.epoch:
@@ -77,7 +77,7 @@ class Display:
         self._live = None
 
     def step(self, epoch: int, step: int, n_steps: int, loss: SupportsFloat) -> None:
-        """`loss` is looked at only when it is shown."""
+        """`loss` is read only when it is shown."""
         now = time.perf_counter()
         if self._live is not None and now - self._shown >= PAUSE:
             self._shown = now

@@ -1,4 +1,4 @@
-"""Training examples: windows with the gold entities of their sentence, and how much of those can be learnt."""
+"""Training examples: windows with the gold entities of their sentence, and which of these can be learned."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from disconer.text.alignment import TokenEntity, Unaligned, align
 class Learnable:
     """Counts training entities, and those that the model can never find, by reason.
 
-    head: the settings of the head that is to learn them.
-    unaligned: by why tokens of one sentence cannot express them.
-    cut: in a sentence too long for the encoder, and in none of its windows as a whole.
-    lost: by why the head cannot express them.
+    head: settings of the head.
+    unaligned: by reason why tokens of one sentence cannot express them.
+    cut: in a sentence too long for the encoder, and not completely in any of its windows.
+    lost: by reason why the head cannot express them.
     """
 
     head: HeadSettings
@@ -55,14 +55,14 @@ class Learnable:
         return self.entities - self.unaligned.total() - self.cut - self.lost.total()
 
     def lines(self) -> Iterator[str]:
-        """What is left out, in words; nothing where nothing is."""
+        """What is left out, in words; nothing if nothing is."""
         total = f"of {self.entities:,} training entities"
         if self.unaligned:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.unaligned.most_common())
             count = self.unaligned.total()
             yield f"{count:,} {total} cannot be expressed by tokens of one sentence ({reasons})"
         if self.cut:
-            yield f"{self.cut:,} {total} are longer than what the encoder takes at once"
+            yield f"{self.cut:,} {total} are longer than the encoder's window"
         for reason, count in self.lost.most_common():
             yield f"{count:,} {total} cannot be found by this head: each {reason}"
 
@@ -71,7 +71,7 @@ class Learnable:
 class Example:
     """A window and the gold entities of its sentence, by position in the sentence.
 
-    document: the number of the document that it is of. Windows of one document follow one another.
+    document: index of its document. Windows of one document are consecutive.
     """
 
     window: Window
@@ -80,7 +80,7 @@ class Example:
 
 
 def make_examples(documents: Iterable[Document], windower: Windower, account: Learnable) -> list[Example]:
-    """All windows of segmented documents; `account` counts the entities, and those that no window can teach."""
+    """All windows of segmented documents; `account` counts the entities, and those that cannot be learned."""
     examples = []
     for number, document in enumerate(documents):
         aligned, unaligned = align(document)
@@ -92,7 +92,7 @@ def make_examples(documents: Iterable[Document], windower: Windower, account: Le
 
 
 def examples_fingerprint(examples: Iterable[Example]) -> str:
-    """Tells examples apart by what the encoder reads of them."""
+    """A hash of what the encoder reads of the examples."""
     digest = hashlib.sha256()
     for example in examples:
         digest.update(example.window.pieces.ids.tobytes() + b"\0")

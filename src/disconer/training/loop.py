@@ -1,4 +1,4 @@
-"""The training loop: steps, epochs, and what is kept of them."""
+"""The training loop: steps, epochs and checkpoints."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from disconer.training.state import Progress, RunFolder
 
 
 class Loop:
-    """Trains a model until it has seen all epochs, or dev F1 has not risen for `patience` of them."""
+    """Trains a model for all epochs, or until dev F1 has not improved for `patience` epochs."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Loop:
         self.plan = Plan(
             examples,
             self.settings,
-            context=Windower(model.config, model.reader, model.max_pieces).context,
+            context=Windower(model.config, model.reader, model.max_subwords).context,
             process=accelerator.process_index,
             n_processes=accelerator.num_processes,
         )
@@ -60,7 +60,7 @@ class Loop:
         self.schedule = build_schedule(optimizer, self.settings, self.n_steps)
         self.network, self.optimizer = accelerator.prepare(model.network, optimizer)
         self.adversary = _adversary(model)
-        # Prepared before anything is loaded, so that each number is loaded to where it is needed.
+        # Prepared before the state is loaded, so that tensors are loaded to the right device.
         self.parts: dict[str, Stateful] = {"optimizer": self.optimizer, "schedule": self.schedule}
         if accelerator.scaler is not None:
             self.parts["scaler"] = accelerator.scaler
@@ -70,7 +70,7 @@ class Loop:
         if resume:
             self.progress = self.folder.load_last(self.model, self.parts)
         else:
-            self._save()  # a run killed in its first epoch leaves a model, too
+            self._save()  # so that a run killed in its first epoch leaves a model
         self.display.plan(self.plan.passes, self.n_steps)
         with self.display.running(self.settings.epochs, self.progress):
             while not self._finished:
@@ -102,7 +102,7 @@ class Loop:
             self.folder.save_last(self.model, self.progress, self.parts)
 
     def train_epoch(self, epoch: int) -> float:
-        """All passes of an epoch; gives the mean loss per example."""
+        """All passes of an epoch; returns the mean loss per example."""
         self.network.train()
         steps = self.plan.steps(epoch)
         tensors = made_ahead(self._tensors, [batch for step in steps for batch in step])
@@ -122,7 +122,7 @@ class Loop:
         return loss
 
     def _step(self, step: Step, tensors: Iterator[tuple[WordBatch, Any]]) -> torch.Tensor:
-        """One step of the optimizer; gives the summed loss of this process's batches."""
+        """One optimizer step; returns the summed loss of this process's batches."""
         summed = torch.zeros((), device=self.accelerator.device)
         for number, batch in enumerate(step, 1):
             torch.manual_seed(batch.seed)
@@ -135,7 +135,7 @@ class Loop:
         return summed
 
     def _learn(self, inputs: tuple[WordBatch, Any], weight: float, *, last: bool) -> torch.Tensor:
-        """Gather the gradients of a batch, and, with an adversary, of the same batch made harder; gives its loss."""
+        """Accumulate the gradients of a batch, and of its adversarial version if enabled; returns its loss."""
         if self.adversary is None:
             return self._pass(inputs, weight, last=last)
         earlier = self.adversary.gradient()
@@ -152,7 +152,7 @@ class Loop:
         return loss.detach()
 
     def _tensors(self, batch: Batch) -> tuple[WordBatch, Any]:
-        """What the network reads. Runs in the background, the way to the device included."""
+        """The network's input. Runs in the background, including the transfer to the device."""
         passages = [[self.windows[number] for number in passage] for passage in batch.passages]
         targets = self.model.network.head.batch_targets([self.targets[number] for number in batch.examples])
         device = self.accelerator.device

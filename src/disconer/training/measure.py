@@ -15,15 +15,15 @@ from disconer.predict.recognizer import Recognizer
 
 
 def measure(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> Evaluation:
-    """Predict `gold` anew, each process its share, and compare all of it, once.
+    """Predict `gold`, divided among processes, and evaluate all of it once.
 
-    Every process gets the same figures, and so decides the same about the best epoch and about stopping.
+    Every process gets the same metrics, and so makes the same decisions about the best epoch and stopping.
     """
     return evaluate(gold, _predict(recognizer, gold, accelerator))
 
 
 def scale_on(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> ScoreScale:
-    """The scale that makes the scores of an unscaled recogniser's entities say how often they are right in `gold`."""
+    """The scale that calibrates the scores of an uncalibrated recogniser on `gold`."""
     keys = {document.id: {entity.key for entity in document.entities} for document in gold}
     judged = [
         (entity.score or 0.0, entity.key in keys[document.id])
@@ -34,7 +34,7 @@ def scale_on(recognizer: Recognizer, gold: Sequence[Document], accelerator: Acce
 
 
 def _predict(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> list[Document]:
-    """All of `gold` predicted, in its order, by every process a share: each document once, however many there are."""
+    """Predictions for `gold`, in its order, divided among processes: each document once."""
     places = range(len(gold))[accelerator.process_index :: accelerator.num_processes]
     own = recognizer.annotate([gold[place] for place in places])
     predicted: list[tuple[int, Document]] = gather_object(list(zip(places, own, strict=True)))

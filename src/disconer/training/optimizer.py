@@ -1,7 +1,7 @@
-"""The optimizer of a run: two rates, warm-up and decay, and adversarial steps.
+"""The optimizer of a run: two learning rates, warm-up and decay, and adversarial steps.
 
-The fast gradient method of Miyato et al. (2017), on the table of piece vectors: the network must find the same entities
-although all of its input has moved a little, and so leans less on single words that it has seen.
+The fast gradient method of Miyato et al. (2017), on subword embeddings: the network must find the same entities
+although its input is perturbed, and so relies less on single words that it has seen.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from torch import Tensor, nn
 from disconer.config import TrainingConfig
 from disconer.nn.network import AnyNetwork
 
-TINY = 1e-12  # a gradient of nothing has no direction
+TINY = 1e-12  # a zero gradient has no direction
 
 
 class Adversary:
-    """Pushes a table of vectors against what a batch teaches.
+    """Perturbs an embedding table in the direction that raises a batch's loss.
 
-    table: the vectors that the encoder starts from.
-    length: of the push, over all of them together.
+    table: the encoder's input embeddings.
+    length: norm of the perturbation of the whole table.
     """
 
     def __init__(self, table: nn.Parameter, length: float) -> None:
         self._table, self._length = table, length
 
     def gradient(self) -> Tensor | None:
-        """What has been gathered of the table's gradient so far, to tell a batch's own from that of earlier ones."""
+        """The table's accumulated gradient so far, to separate a batch's own from that of earlier ones."""
         return None if self._table.grad is None else self._table.grad.clone()
 
     @contextmanager
     def pushed(self, earlier: Tensor | None) -> Iterator[None]:
-        """Within, the table is moved up the gradient that was gathered since `earlier`."""
+        """Within, the table is moved along the gradient accumulated since `earlier`."""
         assert self._table.grad is not None  # there was a backward pass
         own = self._table.grad if earlier is None else self._table.grad - earlier
         where_it_was = self._table.detach().clone()
@@ -71,12 +71,12 @@ def _decays(parameter: nn.Parameter) -> bool:
 def build_schedule(
     optimizer: torch.optim.Optimizer, config: TrainingConfig, n_steps: int
 ) -> torch.optim.lr_scheduler.LambdaLR:
-    """The share of the full rate at each step."""
+    """The fraction of the peak rate at each step."""
     return torch.optim.lr_scheduler.LambdaLR(optimizer, rate_share(config, n_steps))
 
 
 def rate_share(config: TrainingConfig, n_steps: int) -> Callable[[int], float]:
-    """From step (counted from 0) to the share of the full rate: up over the warm-up, then down to zero."""
+    """From step (counted from 0) to the fraction of the peak rate: warm-up, then decay."""
     n_rising = round(config.warmup * n_steps)
 
     def share(step: int) -> float:

@@ -1,4 +1,4 @@
-"""The plan of a run: which examples make up which step, and which process takes which of them."""
+"""The plan of a run: the examples of each step, and how they are divided among processes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from disconer.config import TrainingConfig
 from disconer.nn.windows import passages, shuffled_batches
 from disconer.training.examples import Example
 
-PASS_SEEDS = 100_003  # keeps the seeds of one run's passes apart from those of another's
+PASS_SEEDS = 100_003  # separates the seeds of one run's passes from those of another
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Examples that go through the network together.
 
-    passages: examples by number, those together that the encoder reads together.
-    seed: of all that is random in it. It depends on nothing but the batch's place in the plan, so that dropout is
-        the same whichever process takes the batch, and in a resumed run the same as in an unbroken one.
-    weight: factor of its summed loss, such that gradients averaged over processes are those of the mean loss an
-        example. 0 for a batch that a process without one of its own takes to keep step with the others.
+    passages: indices of examples, grouped by what the encoder reads together.
+    seed: of all randomness in it. It depends only on the batch's position in the plan, so that dropout does not
+        depend on the process that takes the batch or on whether the run was resumed.
+    weight: factor of its summed loss, such that gradients averaged over processes are those of the mean loss per
+        example. 0 for a dummy batch of a process that has none of its own.
     """
 
     passages: list[list[int]]
@@ -37,14 +37,14 @@ class Batch:
         return [number for passage in self.passages for number in passage]
 
 
-Step = list[Batch]  # one process's share of the batches between two steps of the optimizer
+Step = list[Batch]  # one process's batches of an optimizer step
 
 
 class Plan:
     """The steps of each epoch, as one process sees them.
 
-    passes: over the data in each epoch, as many as `steps_at_least` takes. They are numbered through all epochs,
-        from 1, and each is cut and shuffled by its number: three passes of one epoch are those of three epochs of one.
+    passes: over the data in each epoch, as many as `steps_at_least` requires. They are numbered across epochs, from
+        1, and seeded by their number: three passes of one epoch equal three epochs of one pass.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Plan:
         return [[cut[number] for number in batch] for batch in plan]
 
     def _passages(self, seed: int) -> list[list[int]]:
-        """Another cut in every pass: a sentence is learnt with much context, with little, and now and then alone."""
+        """Passages differ in every pass: a sentence is seen with much context, with little, and sometimes alone."""
         chance = random.Random(seed)
         found = []
         for document in self._documents:

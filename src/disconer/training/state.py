@@ -1,4 +1,4 @@
-"""What a run keeps on disk: what was run, and how far it came, so that it can be killed at any moment and resumed."""
+"""The files of a run: its configuration and progress, so that it can be killed at any moment and resumed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BEST, LAST = "best", "last"
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run has come: a record an epoch, with its number and its F1 on dev."""
+    """The progress of a run: one record per epoch, with its number and its F1 on dev."""
 
     history: list[dict[str, Any]] = field(default_factory=list)
 
@@ -37,7 +37,7 @@ class Progress:
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """The epoch with the highest F1 on dev, the first of equals."""
+        """The epoch with the highest F1 on dev; ties: the first."""
         return max(self.history, key=lambda record: float(record["dev_f1"]), default=None)
 
     @property
@@ -47,17 +47,17 @@ class Progress:
 
     @property
     def epochs_without_gain(self) -> int:
-        """Since the best; none as long as no entity was found: a small corpus takes its time to be learnt at all."""
+        """Epochs since the best; 0 as long as no entity was found: small corpora need some epochs to start."""
         return self.epoch - self.best["epoch"] if self.best and self.best["dev_f1"] else 0
 
 
 class RunFolder:
     """The files of a run.
 
-    run.json, config.yaml: what was run; the first file to be written, and the second.
+    run.json, config.yaml: what was run; written first and second.
     best/, last/: model folders.
     training.pt: network, optimizer and progress at the end of an epoch, in one file: they always belong together.
-    metrics.jsonl: a line an epoch. dev.json, test.json: the figures of the best model, when all is done.
+    metrics.jsonl: one line per epoch. dev.json, test.json: the metrics of the best model, at the end.
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,25 +72,27 @@ class RunFolder:
 
     @property
     def state_hash(self) -> str | None:
-        """A fingerprint of what there is to resume, if anything is."""
+        """A fingerprint of the state to resume, if there is one."""
         if not self.can_resume:
             return None
         with open(self._state, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()[:8]
 
     def open(self, *, resume: bool) -> bool:
-        """Make the folder, unless something stands there that must not be touched; says if it is a run to resume."""
+        """Create the folder, unless it holds something else; returns whether it is a run to resume."""
         where = Where(str(self.path))
         if self.path.exists() and not self.path.is_dir():
-            raise DisconerError("A file stands where the run is to go", where=where, fix="Choose another folder.")
+            raise DisconerError("The folder for the run is an existing file", where=where, fix="Choose another folder.")
         if self.path.is_dir() and any(not file.name.startswith(".") for file in self.path.iterdir()):
             if not self.facts.is_file():
                 raise DisconerError(
-                    "This folder holds other things", where=where, fix="Choose a new or empty folder for the run."
+                    "This folder is not empty", where=where, fix="Choose a new or empty folder for the run."
                 )
             if not resume:
                 raise DisconerError(
-                    "A training run is here already", where=where, fix="Add --resume, or choose another folder."
+                    "This folder already holds a training run",
+                    where=where,
+                    fix="Add --resume, or choose another folder.",
                 )
         self.path.mkdir(parents=True, exist_ok=True)
         return self.can_resume
@@ -99,7 +101,7 @@ class RunFolder:
         _save_model(model, self.best)
 
     def save_last(self, model: Model, progress: Progress, parts: dict[str, Stateful]) -> None:
-        """Keep the end of an epoch. The state goes last: once it says that an epoch is done, all else is there."""
+        """Save the end of an epoch. The state is written last: once it exists, everything else does."""
         _save_model(model, self.last)
         replace_file(self._metrics, "".join(f"{json.dumps(record)}\n" for record in progress.history).encode())
         state = {
@@ -110,7 +112,7 @@ class RunFolder:
         save_state(state, self._state)
 
     def load_last(self, model: Model, parts: dict[str, Stateful]) -> Progress:
-        """Put a run back to the end of its last whole epoch."""
+        """Restore a run to the end of its last complete epoch."""
         try:
             state = torch.load(self._state, map_location="cpu", weights_only=True)
             model.network.load_state_dict(state["network"])
@@ -122,12 +124,12 @@ class RunFolder:
                 "This run cannot be resumed: its state is damaged or was written by another version of disconer",
                 where=Where(str(self._state)),
                 got=str(error).split("\n")[0],
-                fix="Start anew in another folder.",
+                fix="Start again in another folder.",
             ) from error
 
 
 def _save_model(model: Model, folder: Path) -> None:
-    """Only the weights change from epoch to epoch; they were written last, so where they are, all is."""
+    """Only the weights change between epochs; they are written last, so if they exist, everything does."""
     if (folder / WEIGHTS).is_file():
         save_weights(model.network, folder / WEIGHTS)
     else:
@@ -138,7 +140,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def run_facts(config: Config, n_processes: int) -> dict[str, Any]:
-    """Versions, fingerprints of the data, and how much goes into a step."""
+    """Versions, fingerprints of the data, and the batches per step."""
     return {
         "disconer": __version__,
         "python": platform.python_version(),
@@ -150,7 +152,7 @@ def run_facts(config: Config, n_processes: int) -> dict[str, Any]:
 
 
 def facts_of_all(config: Config, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What all processes of a run must have alike. Data may lie elsewhere on another machine, if it is the same."""
+    """What all processes of a run must have in common. The same data may have another path on another machine."""
     places = {f"data.{split}" for split in SPLITS}
     settings = {key: value for key, value in _flat(config.to_dict()).items() if key not in places}
     code = {"disconer": __version__, "disconer's code": code_hash(), **versions()}
@@ -163,25 +165,25 @@ def write_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) ->
 
 
 def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) -> None:
-    """Refuse to resume what would not continue to the same result."""
+    """Refuse to resume a run that would not give the same result."""
     then = _flat(load_config(folder.config).to_dict()) | _lasting(json.loads(folder.facts.read_text("utf-8")))
     now = _flat(config.to_dict()) | _lasting(facts)
-    # Data may move, if it stays the same; and it does not matter which processes take the batches of a step.
+    # Data may move if it stays the same, and the number of processes may change if batches per step do not.
     free = {*(f"data.{split}" for split in SPLITS), "training.accumulate"}
     changed = [key for key in sorted((then.keys() | now.keys()) - free) if then.get(key) != now.get(key)]
     if changed:
         raise DisconerError(
-            "This run was started with something else than it is to be resumed with",
+            "This run was started with different settings",
             where=Where(str(folder.path)),
             got="; ".join(f"{key} {now.get(key)}, not {then.get(key)}" for key in changed),
-            fix="Resume with what it was started with (its config.yaml), or start anew in another folder.",
+            fix="Resume with its original settings (its config.yaml), or start again in another folder.",
         )
 
 
 def _lasting(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts that decide the result. Of fingerprints, the beginning tells enough."""
+    """The facts that determine the result, with shortened fingerprints."""
     content = {f"content of data.{split}": str(digest)[:8] for split, digest in facts.get("data", {}).items()}
-    return {"batches a step (processes times training.accumulate)": facts.get("batches_a_step"), **content}
+    return {"batches per step (processes times training.accumulate)": facts.get("batches_a_step"), **content}
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Syntactic heads for the documents of a run, where the model makes something of them."""
+"""Dependency heads for the documents of a run, if the model uses them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from disconer.training.display import Display
 
 
 def with_heads(data: TrainingData, config: SyntaxConfig, display: Display) -> TrainingData:
-    """The documents with the heads that the configuration asks for; that no sentence gets any is an error."""
+    """The documents with dependency heads as configured; it is an error if no sentence gets any."""
     if not config.needed:
         return data
     track = untracked if display.quiet else progress
@@ -22,9 +22,9 @@ def with_heads(data: TrainingData, config: SyntaxConfig, display: Display) -> Tr
     if not account.with_heads:
         reasons = "; ".join(f"{times:,} sentences: {reason}" for reason, times in account.without.most_common())
         raise DisconerError(
-            "The model has a graph convolution, but not one training sentence has syntactic heads",
+            "The model has a graph convolution, but no training sentence has dependency heads",
             got=reasons or "no sentences",
-            fix="Choose a parser (syntax.parser), or do without the convolution (syntax.gcn: null).",
+            fix="Choose a parser (syntax.parser), or disable the convolution (syntax.gcn: null).",
         )
     dev = syntax(data.dev, account)
     test = None if data.test is None else syntax(data.test, account)

@@ -34,7 +34,7 @@ from disconer.training.syntax import with_heads
 
 @dataclass(frozen=True, slots=True)
 class TrainingResult:
-    """The best model's folder and figures."""
+    """The best model's folder and metrics."""
 
     folder: Path
     best_epoch: int
@@ -43,20 +43,20 @@ class TrainingResult:
 
 
 def train(config: Config, out: Path, *, resume: bool = False, display: Display | None = None) -> TrainingResult:
-    """Train a model and leave its best and last state in `out`.
+    """Train a model and save its best and last state in `out`.
 
-    resume: continue the run that is in `out`, if one is, to the result that it would have had unbroken.
+    resume: continue the run in `out`, if there is one, to the same result as without interruption.
     """
     patience = LONG_PATIENCE if config.syntax.needed else PATIENCE
     accelerator = build_accelerator(config.training.precision, patience=patience)
     folder = RunFolder(out)
     resume = folder.open(resume=resume)
     facts = run_facts(config, accelerator.num_processes)
-    _check_processes(accelerator, folder, config, facts)  # before anything is written: all have found the same
+    _check_processes(accelerator, folder, config, facts)  # before anything is written: all processes agree
     display = display or Display(quiet=not accelerator.is_main_process)
     data = read_data(config.data)
     display.data(data)
-    with accelerator.main_process_first():  # what it parses, the others find in the cache
+    with accelerator.main_process_first():  # the others find its parses in the cache
         data = with_heads(data, config.syntax, display)
     if resume:
         check_record(folder, config, facts)
@@ -74,10 +74,10 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
 
 
 def _check_processes(accelerator: Accelerator, folder: RunFolder, config: Config, facts: dict[str, Any]) -> None:
-    """Processes that differ would wait for one another for ever, or train a model of a mixture."""
+    """Processes that differ would wait for each other forever, or mix different models."""
     own = {
         "device": accelerator.device.type,
-        "number format": accelerator.mixed_precision,
+        "precision": accelerator.mixed_precision,
         "the state to resume": folder.state_hash,
     }
     check_agreement(accelerator, facts_of_all(config, facts) | own)
@@ -85,17 +85,17 @@ def _check_processes(accelerator: Accelerator, folder: RunFolder, config: Config
 
 
 def _examples(model: Model, data: TrainingData, display: Display) -> list[Example]:
-    """The windows to learn from; what they leave out is said, and that they leave out everything is an error."""
-    windower = Windower(model.config, model.reader, model.max_pieces)
+    """The training windows; entities left out are reported, and it is an error if all are."""
+    windower = Windower(model.config, model.reader, model.max_subwords)
     account = Learnable(model.config.head)
     examples = make_examples(data.train, windower, account)
     display.account(account)
     if not account.learnt:
         raise DisconerError(
-            f"Not one of {account.entities:,} training entities can be learnt",
+            f"None of {account.entities:,} training entities can be learned",
             where=Where(model.config.data.train),
             got="; ".join(account.lines()),
-            fix="`disconer check` shows them. Other settings of data.tokenizer, data.splitter or head may fit them.",
+            fix="`disconer check` shows them. Try other settings of data.tokenizer, data.splitter or head.",
         )
     return examples
 
@@ -103,9 +103,9 @@ def _examples(model: Model, data: TrainingData, display: Display) -> list[Exampl
 def _finish(
     folder: RunFolder, data: TrainingData, best_epoch: int, accelerator: Accelerator, display: Display
 ) -> TrainingResult:
-    """Scale the scores of the best model on dev, and measure it as people will load it."""
+    """Calibrate the scores of the best model on dev, and measure it as users will load it."""
     accelerator.wait_for_everyone()
-    model = replace(load_model(folder.best), scale=UNSCALED)  # a resumed run may have been here before
+    model = replace(load_model(folder.best), scale=UNSCALED)  # a resumed run may already have done this
     display.finishing(best_epoch)
     scale = scale_on(Recognizer(model, device=accelerator.device, parser=NONE), data.dev, accelerator)
     best = Recognizer(replace(model, scale=scale), device=accelerator.device, parser=NONE)

@@ -65,7 +65,7 @@ def test_its_section_is_like_any_other(tmp_path: Path) -> None:
     ("head", "problem"),
     [
         ({"dropuot": 0.3}, "head.dropuot: unknown key; did you mean 'dropout'?"),
-        ({"max_width": 3}, "head.max_width: unknown key; head.kind: span has it, but kind is word"),
+        ({"max_width": 3}, "head.max_width: unknown key; a setting of head.kind span, but kind is word"),
         ({"dropout": 1}, "head.dropout: got 1, expected a number from 0 and below 1"),
         ({"kind": "wrod"}, 'head.kind: got "wrod", expected span, grid, tagger or word'),
     ],
@@ -94,7 +94,7 @@ def test_trained_saved_loaded_and_used(tmp_path: Path, capsys: pytest.CaptureFix
     ]
     assert all(" " not in entity.text and 0 < (entity.score or 0) <= 1 for entity in entities)
     card = (folder / "README.md").read_text("utf-8")
-    assert "Entities lie within one sentence. Each of them is one word." in card
+    assert "Entities never cross sentences. Each of them is one word." in card
     assert "with the head `word`: each word has a label, or none." in card
     with pytest.raises(DisconerError, match="A head of kind word cannot be exported to ONNX"):
         export_model(load_model(folder), tmp_path / "onnx")

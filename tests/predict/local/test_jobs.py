@@ -100,7 +100,7 @@ def test_what_a_worker_raises_is_raised_here(notes: Path, model: Path, tmp_path:
     with pytest.raises(BadInput, match=re.escape(f"{bad}, line {N + 1}, offset 1: This line is not JSON")):
         run(bad, "-o", tmp_path / "out.jsonl", "--model", model, "--jobs", 2)
     assert [path.name for path in tmp_path.iterdir()] == ["bad.jsonl"]
-    with pytest.raises(DisconerError, match="knows no label 'Drug'"):
+    with pytest.raises(DisconerError, match="has no label 'Drug'"):
         run(notes, "-o", tmp_path / "out.jsonl", "--model", model, "--jobs", 2, "--labels", "Drug")
 
 

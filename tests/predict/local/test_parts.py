@@ -102,7 +102,7 @@ def test_parts_that_do_not_belong_together(folder: Path, change: Callable[[Manif
 
 def test_parts_of_another_cut(folder: Path, tmp_path: Path) -> None:
     make(inputs(tmp_path / "in2", "jsonl", 30), Share(1, 2), folder)
-    with pytest.raises(DisconerError, match=r"cut into as many shares: part-01-of-02\.jsonl differ"):
+    with pytest.raises(DisconerError, match=r"cut into the same number of shards: part-01-of-02\.jsonl differ"):
         find_parts([folder])
 
 
@@ -130,7 +130,7 @@ def test_what_is_not_there_or_unreadable(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match="no finished parts"):
         find_parts([tmp_path])
     part_path(folder, Share(1, N)).unlink()
-    with pytest.raises(DisconerError, match=r"Of part-01-of-03\.jsonl there is only the manifest"):
+    with pytest.raises(DisconerError, match=r"Only the manifest is there of part-01-of-03\.jsonl"):
         find_parts([folder])
     manifest_path(folder, Share(1, N)).write_text(json.dumps({"format": 1}))
     with pytest.raises(DisconerError, match="not the manifest of a part"):

@@ -40,7 +40,9 @@ def test_a_slow_start_is_tried_again_and_a_failed_one_explained(monkeypatch: pyt
     monkeypatch.setattr(ray, "init", init)
     monkeypatch.setattr(ray, "shutdown", lambda: None)
     start(n_cpus=2)
-    with pytest.raises(DisconerError, match=r"Ray does not start on this machine. Got Exception: raylet. Try again"):
+    with pytest.raises(
+        DisconerError, match=r"Ray could not be started on this machine. Got Exception: raylet. Try again"
+    ):
         start(n_cpus=2)
 
 

@@ -157,9 +157,9 @@ def test_addresses_that_cannot_be(address: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (ray.exceptions.ActorDiedError(), "Actors died again and again.*run the same again"),
+        (ray.exceptions.ActorDiedError(), "Actors died repeatedly.*run the same again"),
         (ray.exceptions.OutOfMemoryError("90 %"), "Ray has run out of memory. Got OutOfMemoryError.*fewer --actors"),
-        (ray.exceptions.RaySystemError("gcs\nis gone"), "Ray has given up. Got RaySystemError: .*--debug"),
+        (ray.exceptions.RaySystemError("gcs\nis gone"), "Ray failed. Got RaySystemError: .*--debug"),
     ],
 )
 def test_errors_of_ray_are_said_in_our_words(error: Exception, said: str) -> None:

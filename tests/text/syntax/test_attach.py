@@ -96,11 +96,11 @@ def test_what_a_parser_could_not_do_for_now_is_asked_again(tmp_path: Path) -> No
 
 
 BAD = {
-    "a circle": (Parse(("no", "fever"), (1, 0), ("x", "x")), "circle"),
-    "a head out of range": (Parse(("no", "fever"), (2, -1), ("x", "x")), "no word of the sentence"),
+    "a circle": (Parse(("no", "fever"), (1, 0), ("x", "x")), "cyclic"),
+    "a head out of range": (Parse(("no", "fever"), (2, -1), ("x", "x")), "not a word of the sentence"),
     "its own head": (Parse(("no", "fever"), (0, -1), ("x", "x")), "its own head"),
-    "too few heads": (Parse(("no", "fever"), (-1,), ("x", "x")), "another number of heads"),
-    "another token count": (Parse(("no",), (-1,), ("x",)), "not those of the text"),
+    "too few heads": (Parse(("no", "fever"), (-1,), ("x", "x")), "numbers of heads and words differ"),
+    "another token count": (Parse(("no",), (-1,), ("x",)), "differ from the text"),
     "none": (Unparsed("too hot"), "too hot"),
 }
 

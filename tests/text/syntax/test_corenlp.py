@@ -115,7 +115,7 @@ def test_a_server_that_is_absent() -> None:
     client = Client("http://127.0.0.1:9", PROPERTIES, pauses=(0.0,))
     parser = CoreNlpParser("http://127.0.0.1:9", client=client)
     (reason,) = reasons(parser.parse([FEVER]))
-    assert "no CoreNLP server answers at http://127.0.0.1:9" in reason
+    assert "no CoreNLP server at http://127.0.0.1:9" in reason
     assert "StanfordCoreNLPServer" in reason
     with pytest.raises(DisconerError, match="gave no tree for any of 1 sentences"):
         Syntax(parser)([document("No fever")], Account())
@@ -161,12 +161,12 @@ def test_a_sentence_that_breaks_the_server_does_not_take_the_others_along(server
 
 WRONG = {
     "no such page": (lambda text: (404, b"not here"), "is that CoreNLP?"),
-    "a web page": (lambda text: (200, b"<html>"), "answers something else than CoreNLP does: '<html>'"),
-    "other JSON": (lambda text: (200, b"[1]"), "something else"),
-    "no arcs": (lambda text: (200, b'{"sentences": [{"tokens": []}]}'), "something else"),
+    "a web page": (lambda text: (200, b"<html>"), "gave an answer unlike CoreNLP's: '<html>'"),
+    "other JSON": (lambda text: (200, b"[1]"), "unlike CoreNLP"),
+    "no arcs": (lambda text: (200, b'{"sentences": [{"tokens": []}]}'), "unlike CoreNLP"),
     "an arc too few": (
         lambda text: (200, b'{"sentences": [{"tokens": [{"originalText": "No"}], "basicDependencies": []}]}'),
-        "something else",
+        "unlike CoreNLP",
     ),
     "more sentences": (lambda text: right("No\nfever"), "gave 2 sentences for 1"),
 }
@@ -184,7 +184,7 @@ def test_other_words_than_ours_are_counted(server: Server) -> None:
     account = Account()
     (found,) = Syntax(server.parser())([document("No fever", "No pain")], account)
     assert [sentence.heads for sentence in found.sentences or ()] == [None, (1, -1)]
-    assert account.without == {"the parser's words are not those of the text": 1}
+    assert account.without == {"the parser's words differ from the text": 1}
 
 
 def test_a_proxy_of_the_system_gets_nothing(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,9 @@ def test_several_answer_in_the_order_of_the_sentences(monkeypatch: pytest.Monkey
 
 
 def test_a_process_that_dies_is_an_error_that_says_so() -> None:
-    with pytest.raises(DisconerError, match=r"A process of the parser ended before its work. Got exit code 0"):
+    with pytest.raises(
+        DisconerError, match=r"A process of the parser exited before its work was done. Got exit code 0"
+    ):
         list(Processes("this", "no worker at all", n=1).parse([plain_words("fever")], 1))
 
 

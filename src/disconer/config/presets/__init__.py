@@ -1,1 +1,1 @@
-"""Configurations that come with disconer, one YAML file each."""
+"""Bundled configurations, one YAML file each."""

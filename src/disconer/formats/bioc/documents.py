@@ -54,9 +54,9 @@ def _pieces(source: BioCDocument, where: Where) -> Iterator[tuple[int, str]]:
             if sentence.text and passage.text[max(0, start) : start + len(sentence.text)] != sentence.text:
                 raise BadInput(
                     "text-mismatch",
-                    "A sentence is not what its passage has at that offset",
+                    "A sentence differs from its passage at that offset",
                     where=Where(where.path, where.line, sentence.offset, where.document),
-                    fix="Correct the sentence's offset or text, or leave the text to one of the two.",
+                    fix="Correct the sentence's offset or text, or give the text in only one of the two.",
                 )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bioc import BioCDocument
 
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-REPLACED = "characters that XML cannot hold, replaced"
+REPLACED = "characters not allowed in XML, replaced"
 
 
 def without_unwritable(document: Document, extras: str, ledger: Ledger) -> Document:
@@ -98,7 +98,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
             elif element.text:
                 collection[element.tag] = element.text
     if not is_bioc:
-        raise BadInput("bad-syntax", "This XML is no BioC collection", where=Where(member.origin))
+        raise BadInput("bad-syntax", "This XML is not a BioC collection", where=Where(member.origin))
 
 
 def _decoded(element: Element, where: Where, ledger: Ledger) -> BioCDocument:

@@ -64,8 +64,8 @@ def _missing(member: Member, suffix: str, fix: str) -> BadInput:
         "missing-file",
         f"The {suffix} file of this document is missing",
         where=Where(member.origin),
-        expected=f"{PurePosixPath(member.stem).name}{suffix} beside it",
-        fix=f"{fix}, move this file elsewhere, or leave such documents out with --skip-bad.",
+        expected=f"{PurePosixPath(member.stem).name}{suffix} next to it",
+        fix=f"{fix}, move this file elsewhere, or skip such documents with --skip-bad.",
     )
 
 
@@ -96,10 +96,10 @@ def _write_document(document: Document, folder: Path, ledger: Ledger) -> None:
     except UnicodeEncodeError as error:
         raise BadInput(
             "bad-encoding",
-            "This document holds half a surrogate pair, which no text file can",
+            "This document contains a lone surrogate, which text files cannot store",
             where=Where(document=document.id, offset=error.start),
             got=repr(error.object[error.start : error.end]),
-            fix="Correct the text where it comes from.",
+            fix="Correct the original text.",
         ) from error
     text_path.write_bytes(text)
     path_within(folder, document.id, ".ann").write_bytes(content)

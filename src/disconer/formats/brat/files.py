@@ -45,7 +45,7 @@ def excuse(pairs: Pairs, text: str, surface: str, labels: Collection[str]) -> st
     if len(words) == len(surface_words) > 1:
         replaced = [said for word, said in zip(words, surface_words, strict=True) if word != said]
         if len(replaced) == 1 and replaced[0] in labels:
-            return "surface texts with a label put in by search and replace"
+            return "surface texts with a label inserted by search and replace"
     return None
 
 

@@ -171,7 +171,7 @@ class Layout:
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             raise BadInput(
                 "bad-syntax",
-                "The brat extras of this document are not what disconer writes",
+                "The brat extras of this document are invalid",
                 where=Where(document=document.id),
                 got=excerpt(record),
                 expected='{"lines": ["T1", …, ""]}',

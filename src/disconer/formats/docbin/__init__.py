@@ -20,7 +20,7 @@ from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.source import Member
 
 SUFFIXES = (".spacy",)
-REPLACED = "half surrogate pairs, which spaCy cannot hold, replaced"
+REPLACED = "lone surrogates, which spaCy cannot store, replaced"
 
 _OPENING = 64  # decompressed bytes that tell a DocBin: a map, and its first keys
 
@@ -52,7 +52,7 @@ def _checked(member: Member) -> Iterator[None]:
         truncated = "truncated" in str(error.__context__)
         raise BadInput(
             "truncated" if truncated else "bad-syntax",
-            "This DocBin ends too early" if truncated else "This is not a DocBin as spaCy writes it",
+            "This DocBin ends too early" if truncated else "This is not a spaCy DocBin",
             where=Where(member.origin),
             got=excerpt(repr(error)),
             fix="Copy it or make it again.",

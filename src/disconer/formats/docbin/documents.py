@@ -210,4 +210,4 @@ def _note_others(doc: Doc, key: str | None, document: Document, ledger: Ledger) 
     ledger.lost("spans of other groups", sum(len(group) for name, group in doc.spans.items() if name != key))
     taken = {entity.key for entity in document.entities}
     ents = [(ent.label_, ((ent.start_char, ent.end_char),)) for ent in doc.ents]
-    ledger.lost("doc.ents beside the span group", sum(ent not in taken for ent in ents))
+    ledger.lost("doc.ents besides the span group", sum(ent not in taken for ent in ents))

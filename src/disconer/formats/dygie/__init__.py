@@ -76,10 +76,10 @@ def _per_sentence(record: dict[str, Any], name: str, n_sentences: int, where: Wh
             f"The field {name!r} does not fit the sentences",
             where=where,
             got=f"{len(items)} items for {n_sentences} sentences",
-            expected="one item a sentence, empty if there is nothing to say",
+            expected="one item per sentence, possibly empty",
         )
     if name != "dep" and not all(isinstance(item, list) for item in items):
-        raise _not_a(f"list of {name}", items, "an array of arrays, one a sentence", where)
+        raise _not_a(f"list of {name}", items, "an array of arrays, one per sentence", where)
     return items
 
 
@@ -128,7 +128,7 @@ def _read_heads(graph: Any, n_words: int, where: Where) -> tuple[int, ...] | Non
 
 def _rebuild(fragments: list[Fragment], links: list[Relation], ledger: Ledger) -> list[Mention]:
     rebuilt = rebuild(fragments, links)
-    ledger.repaired("entities rebuilt from fragments in doubt", rebuilt.n_doubtful)
+    ledger.repaired("entities rebuilt from ambiguous fragments", rebuilt.n_doubtful)
     ledger.repaired("Combined relations that join nothing", rebuilt.n_unused)
     return [Mention(label, ranges) for label, ranges in rebuilt.entities]
 

@@ -21,7 +21,7 @@ class WordEncoder(nn.Module, ABC):
         """Numbers of a word vector."""
 
     @property
-    def max_pieces(self) -> int | None:
+    def max_subwords(self) -> int | None:
         """How many pieces it takes at once, special ones included; None for no limit."""
         return None
 

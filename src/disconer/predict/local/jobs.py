@@ -1,6 +1,6 @@
-"""Workers on this machine: started, listened to and ended together.
+"""Workers on this machine: started, monitored and stopped together.
 
-They are commands of their own, so that neither a fork beside CUDA nor a script without a main guard can hurt.
+They are separate commands, so that neither forking with CUDA nor a script without a main guard is a problem.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from disconer.text.syntax.processes import n_cores
 GRACE = 10.0  # seconds for a worker to end by itself
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
 
-Message = tuple[int, dict[str, Any] | None]  # from which worker; None: it has ended
+Message = tuple[int, dict[str, Any] | None]  # from which worker; None: it has exited
 
 
 class RemoteTraceback(Exception):
-    """What a worker's Python says of its failure, for `--debug`."""
+    """A worker's traceback, for `--debug`."""
 
 
 def useful_jobs(asked: int, inputs: Sequence[Unit]) -> int:
-    """As many workers as asked for, but none that would load a model for less than a block."""
+    """The requested number of workers, but not more than there are blocks."""
     return max(1, min(asked, 1 + sum(unit.size for unit in inputs) // BLOCK_BYTES)) if asked > 1 else 1
 
 
 class Jobs:
-    """Tasks that run at the same time, a process each.
+    """Tasks that run in parallel, one process each.
 
-    outcomes: what they have done, in their order, after `run`.
+    outcomes: their results, in order, after `run`.
     """
 
     def __init__(self, tasks: Sequence[Task], ledger: Ledger) -> None:
@@ -52,7 +52,7 @@ class Jobs:
         self._seen = SeenIds()
 
     def run(self) -> Iterator[None]:
-        """Do the tasks, and yield for everything that they finish. A task that fails ends all."""
+        """Run the tasks, and yield their progress. If one fails, all are stopped."""
         outcomes: dict[int, Outcome] = {}
         messages: SimpleQueue[Message] = SimpleQueue()
         with ExitStack() as running:
@@ -92,7 +92,7 @@ class Jobs:
 
 @contextmanager
 def _worker(task: Task, n_workers: int) -> Iterator[subprocess.Popen[str]]:
-    """A worker with its share of the cores. It is gone when the block ends, however that ends."""
+    """A worker with its share of the cores. It is stopped when the block ends."""
     n_threads = str(max(1, n_cores() // n_workers))
     process = subprocess.Popen(
         [sys.executable, "-m", "disconer.predict.local.worker"],
@@ -100,12 +100,12 @@ def _worker(task: Task, n_workers: int) -> Iterator[subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        env=dict.fromkeys(THREAD_VARIABLES, n_threads) | os.environ,  # who sets one of them knows better
-        start_new_session=True,  # Ctrl-C is for us alone: we end them
+        env=dict.fromkeys(THREAD_VARIABLES, n_threads) | os.environ,  # the user's setting takes precedence
+        start_new_session=True,  # Ctrl-C goes to the parent only, which stops them
     )
     assert process.stdin is not None
     try:
-        with suppress(BrokenPipeError):  # it has died at once: its end will be heard of
+        with suppress(BrokenPipeError):  # it died immediately, which is reported later
             process.stdin.write(task.to_json() + "\n")
             process.stdin.flush()
         yield process
@@ -133,9 +133,9 @@ def _listen(number: int, worker: subprocess.Popen[str], messages: SimpleQueue[Me
 def _died(number: int, of: int, code: int) -> DisconerError:
     reason = f"exit status {code}" if code >= 0 else f"signal {-code} ({signal.Signals(-code).name})"
     return DisconerError(
-        f"Worker {number + 1} of {of} ended before its work was done, and so all were stopped",
+        f"Worker {number + 1} of {of} exited before its work was done, so all were stopped",
         got=reason,
-        fix="What it wrote above says why; if nothing, memory has run out: try fewer --jobs. Then run the same again.",
+        fix="See its output above; without any, memory ran out: try fewer --jobs. Then run the same command again.",
     )
 
 

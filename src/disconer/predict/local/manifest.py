@@ -1,4 +1,4 @@
-"""What tells one prediction from another, and manifests: beside each part a small file that says what it is."""
+"""The identity of a prediction, and manifests: a small file next to each part that describes it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from disconer.store.names import RELEASE, find_model
 
 _DIGEST_BYTES = 16
 _CHUNK = 2**20
-_CARD_SUFFIX = ".md"  # of the model card, which has figures too
-# Not said of a part: where the model lay and what it ran on may differ from machine to machine.
+_CARD_SUFFIX = ".md"  # of the model card, which has metrics too
+# Not in the identity: the model's path and device may differ between machines.
 _ELSEWHERE = ("model", "device")
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What parts of one output have in common.
+    """What the parts of one output have in common.
 
     input: of the names and sizes of files, within what was named. model: of its files.
     """
@@ -54,7 +54,7 @@ def _input(inputs: Sequence[Unit]) -> str:
 
 
 def model_identity(folder: Path) -> str:
-    """Of all files of a model, but not of what was measured of it, which may come later."""
+    """A digest of all files of a model, without metrics, which may be added later."""
     digest = blake2b(digest_size=_DIGEST_BYTES)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.name == CONFIG:
@@ -75,13 +75,13 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A part and what it was made of."""
+    """A part and its origin."""
 
     part: Part
     identity: Identity
 
     def save(self) -> None:
-        """Write it beside its part, which counts as finished from then on."""
+        """Write it next to its part, which is then complete."""
         part = asdict(self.part) | {"path": self.part.path.name, "documents": self.part.n_documents}
         content = {"format": FORMAT_VERSION, "identity": asdict(self.identity), "part": part}
         with new_file(manifest_path(self.part.path.parent, self.part.share)) as stream:
@@ -113,21 +113,21 @@ def manifest_path(folder: Path, share: Share) -> Path:
     return folder / f"{share.file_name}.json"
 
 
-MOST_NAMED = 20  # shares or parts in a message
+MOST_NAMED = 20  # shards or parts in a message
 
 
 def find_parts(folders: Iterable[Path]) -> list[Part]:
-    """All parts of an output, in the order of their shares; it says what is missing or does not belong."""
+    """All parts of an output, in the order of their shards; missing or foreign parts are errors."""
     folders = list(folders)
     manifests = [Manifest.load(path) for folder in folders for path in sorted(folder.glob("part-*-of-*.json"))]
     where = Where(", ".join(map(str, folders)))
     if not manifests:
         raise DisconerError(
-            "There are no finished parts here",
+            "There are no complete parts here",
             where=where,
             expected="part-….jsonl files with their manifests, as `disconer predict --shard K/N -o FOLDER` writes them",
         )
-    _check_alike(manifests, "cut into as many shares", lambda one: one.part.share.of)
+    _check_alike(manifests, "cut into the same number of shards", lambda one: one.part.share.of)
     _check_complete([one.part.share for one in manifests], where)
     _check_alike(manifests, "of the same input (names and sizes of files)", lambda one: one.identity.input)
     _check_alike(manifests, "of the same input (content)", lambda one: (one.part.n_records, one.part.digest))
@@ -136,7 +136,7 @@ def find_parts(folders: Iterable[Path]) -> list[Part]:
     parts = sorted((one.part for one in manifests), key=lambda part: part.share.number)
     if lost := [part.path.name for part in parts if not part.path.is_file()]:
         raise DisconerError(
-            f"Of {_listed(lost)} there is only the manifest", where=where, fix="Copy the files here too."
+            f"Only the manifest is there of {_listed(lost)}", where=where, fix="Copy the files here too."
         )
     return parts
 
@@ -151,11 +151,11 @@ def _check_complete(shares: Sequence[Share], where: Where) -> None:
             fix=f"Predict them: --shard {missing[0]}, with the other options as before.",
         )
     if twice := [str(Share(number, n)) for number, times in sorted(found.items()) if times > 1]:
-        raise DisconerError(f"Parts are there twice: {_listed(twice)}", where=where, fix="Name each folder once.")
+        raise DisconerError(f"Duplicate parts: {_listed(twice)}", where=where, fix="Give each folder once.")
 
 
 def _check_alike(manifests: Sequence[Manifest], what: str, value: Callable[[Manifest], Any]) -> None:
-    """All manifests must agree; those that differ from most are named."""
+    """All manifests must agree; those that differ from the majority are reported."""
     values = [repr(value(one)) for one in manifests]
     ((usual, _),) = Counter(values).most_common(1)
     if others := [one.part.path.name for one, own in zip(manifests, values, strict=True) if own != usual]:

@@ -1,4 +1,4 @@
-"""What a worker and the process that started it say to each other: a task one way, events the other, a line each."""
+"""Messages between a worker and its parent: a task one way, events the other, one per line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from disconer.predict.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a worker is to do.
+    """A worker's task.
 
     inputs: paths with their formats. out: a part to write, or with `to`, a folder to fill with files of that format.
     """
@@ -43,7 +43,7 @@ class Task:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a worker has done: a part, or so many files of a folder; and its account."""
+    """A worker's result: a part, or the number of files of a folder; and its ledger."""
 
     part: Part | None = None
     written: int = 0

@@ -1,4 +1,4 @@
-"""Parts: what was found in a share, as native JSONL, block after block; and parts joined in the order of the input."""
+"""Parts: the predictions of a shard as native JSONL, block after block; merging parts in the order of the input."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _scan = json.JSONDecoder().raw_decode
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A file of what was found in a share.
+    """The file of a shard's predictions.
 
-    blocks: the share's blocks and how many documents each has; those without documents are left out.
-    n_records, digest: of the whole input, as the share's reader saw it.
+    blocks: the shard's blocks and their numbers of documents; blocks without documents are left out.
+    n_records, digest: of the whole input, as read for this shard.
     checksum: of the file.
     """
 
@@ -54,7 +54,7 @@ def write_part(
     ledger: Ledger,
     tell: Callable[[int], None] = lambda n_documents: None,
 ) -> Part:
-    """Predict a share into a file. `tell` hears of each block how many documents were written."""
+    """Predict a shard into a file. `tell` is called with the number of documents of each block."""
     walk, checksum = Walk(), blake2b()
     blocks: list[tuple[int, int]] = []
     with new_file(path) as stream:
@@ -71,7 +71,7 @@ def write_part(
 
 
 def join_parts(parts: Sequence[Part], path: Path, share: Share, ledger: Ledger) -> Part:
-    """Join the parts of which a share is made."""
+    """Join the parts of a shard."""
     checksum = blake2b()
     blocks: dict[int, int] = {}
     with new_file(path) as stream:
@@ -83,7 +83,7 @@ def join_parts(parts: Sequence[Part], path: Path, share: Share, ledger: Ledger) 
 
 
 def write_joined(parts: Sequence[Part], out: Path, target: Format, ledger: Ledger, *, force: bool = False) -> None:
-    """Write what parts hold in any format, in the order of the input, without holding much of it."""
+    """Write parts in any format, in the order of the input, streaming."""
     if target.name == "jsonl":
         refuse_existing(out, force)
         with new_file(out) as stream:
@@ -128,7 +128,7 @@ def _lines(part: Part, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def _damaged(part: Part) -> DisconerError:
     return DisconerError(
-        "This part is not what was written: it was changed, or not copied whole",
+        "This part was changed or not copied completely",
         where=Where(str(part.path)),
         expected=f"{part.n_documents} documents with the checksum in its manifest",
         fix=f"Copy it again, or predict it again: --shard {part.share} --force.",

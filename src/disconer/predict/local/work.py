@@ -1,4 +1,4 @@
-"""Predictions shared by workers: into one file, into a folder, or a part of an output that other machines share."""
+"""Predictions by several workers: into one file, into a folder, or a part of an output shared with other machines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from disconer.store.names import find_model
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is to be predicted, and by how many workers.
+    """The inputs, and the number of workers.
 
     given: the inputs' paths with their formats. inputs: their units.
     """
@@ -36,7 +36,7 @@ class Work:
     ledger: Ledger
 
     def into_file(self, out: Path, target: Format, *, force: bool) -> None:
-        """Predict everything into one file, which is the same however many workers there are."""
+        """Predict everything into one file, which does not depend on the number of workers."""
         if self.jobs == 1:
             with self._recognizer() as recognizer:
                 documents = progress(annotated(self.inputs, recognizer, self.ledger), "documents")
@@ -46,7 +46,7 @@ class Work:
             write_joined(parts, out, target, self.ledger, force=force)
 
     def into_folder(self, out: Path, target: Format, *, force: bool) -> tuple[int, int]:
-        """Fill a folder; how many outputs were written, and how many were there already."""
+        """Fill a folder; returns the number of new and of existing outputs."""
         if self.jobs == 1:
             folder = Folder(out, target, self.ledger, force=force)
             with self._recognizer() as recognizer:
@@ -58,13 +58,13 @@ class Work:
         return sum(outcome.written for outcome in outcomes), sum(outcome.done for outcome in outcomes)
 
     def into_part(self, folder: Path, share: Share, *, force: bool) -> Part | None:
-        """Predict a share into a folder of parts; None if it is there already."""
+        """Predict a shard into a folder of parts; None if it already exists."""
         identity = identify(self.inputs, self.settings, skip_bad=self.ledger.skip_bad)
         finished = manifest_path(folder, share)
         if finished.exists() and not force:
             if Manifest.load(finished).identity != identity:
                 raise DisconerError(
-                    "This part is there already, but of another input or model, or with other settings",
+                    "This part already exists, but of another input, model or settings",
                     where=Where(str(finished)),
                     fix="Choose another folder for --out, or add --force.",
                 )
@@ -76,13 +76,13 @@ class Work:
         return part
 
     def _n_outputs(self, target: Format) -> int | None:
-        """How many outputs a folder will have; None if nobody knows before all is read."""
+        """The number of outputs of a folder; None if unknown before everything is read."""
         by_document = target.writes_folder and any(unit.format.name != "text" for unit in self.inputs)
         return None if by_document else len(self.inputs)
 
     @contextmanager
     def _parts(self, out: Path, share: Share) -> Iterator[list[Part]]:
-        """The parts of a share, in a folder beside `out`, on whose disk there must be room anyway."""
+        """The parts of a shard, in a folder next to `out`, on the same disk."""
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".parts", dir=out.parent) as spool:
             task = self._task(spool)
@@ -101,8 +101,8 @@ class Work:
 
     @contextmanager
     def _recognizer(self) -> Iterator[Annotator]:
-        """One in this process, whose account of parsing is entered when the block ends well."""
-        from disconer.predict.recognizer import load_recognizer  # when it is needed: it brings torch
+        """A recogniser in this process, whose parsing counts are added if the block succeeds."""
+        from disconer.predict.recognizer import load_recognizer  # when it is needed: it imports torch
 
         recognizer = load_recognizer(self.settings)
         yield recognizer

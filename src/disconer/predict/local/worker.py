@@ -1,4 +1,4 @@
-"""A worker, `python -m disconer.predict.local.worker`: does the task read from stdin, and ends with who started it."""
+"""A worker, `python -m disconer.predict.local.worker`: does the task read from stdin, and exits with its parent."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Send = Callable[[dict[str, Any]], None]
 
 
 def main() -> None:
-    """Do one task and say how it went."""
+    """Do one task and report the result."""
     send = _channel()
     task = Task.from_json(sys.stdin.readline())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -39,7 +39,7 @@ def main() -> None:
     _send_warnings(send)
     try:
         send({"outcome": do(task, send).to_dict()})
-    except BrokenPipeError:  # nobody listens any more
+    except BrokenPipeError:  # the parent is gone
         sys.exit(1)
     except DisconerError as error:
         send({"error": error_to_dict(error)})
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def do(task: Task, send: Send) -> Outcome:
-    """Do a task, and tell of every block how many documents it brought."""
+    """Do a task, and report the number of documents of each block."""
     ledger = Ledger(skip_bad=task.skip_bad)
     inputs = [unit for path, format in task.inputs for unit in units(open_source(path), format)]
     recognizer = load_recognizer(task.settings)
@@ -75,7 +75,7 @@ def _fill(task: Task, inputs: list[Unit], annotator: Annotator, outcome: Outcome
 
 
 def _channel() -> Send:
-    """A way to the parent that no library can print into: what they say goes to stderr."""
+    """A pipe to the parent that libraries cannot print into: their output goes to stderr."""
     stream = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
@@ -87,7 +87,7 @@ def _channel() -> Send:
 
 
 def _send_warnings(send: Send) -> None:
-    """Give warnings of ours to the parent, who shows once what every worker says."""
+    """Send our warnings to the parent, which shows each only once."""
     show = warnings.showwarning
 
     def pass_on(
@@ -107,7 +107,7 @@ def _send_warnings(send: Send) -> None:
 
 
 def _end_with_parent() -> None:
-    """Wait until stdin ends, as it does when the parent is gone, and end too."""
+    """Exit when stdin ends, which happens when the parent is gone."""
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

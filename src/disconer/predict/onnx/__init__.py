@@ -1,1 +1,1 @@
-"""Models that were exported for ONNX Runtime: read and run without torch and without transformers."""
+"""Models exported for ONNX Runtime, loaded and run without torch and transformers."""

@@ -1,4 +1,4 @@
-"""An exported model, loaded, and what reads text for it. No torch and no transformers here."""
+"""A loaded exported model and its reader. No torch and no transformers here."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from disconer.store.exported import RUNTIME, RuntimeDescription
 
 @dataclass(frozen=True, slots=True)
 class OnnxModel:
-    """A network for ONNX Runtime, to be run. See `AnyModel`."""
+    """A network for ONNX Runtime. See `AnyModel`."""
 
     folder: Path
     config: Config
     labels: tuple[str, ...]
     reader: Reader
-    max_pieces: int | None
+    max_subwords: int | None
     scale: ScoreScale
     int8: bool
 
     def runtime(self, device: Device = None, precision: Precision = "fp32") -> OnnxRuntime:
         if device is not None and str(device) != "cpu":
             raise DisconerError(
-                "A model that was exported for ONNX Runtime runs on the CPU",
+                "A model exported for ONNX Runtime runs only on the CPU",
                 got=f"device {device}",
-                fix="Use the model that it was exported from.",
+                fix="Use the original model.",
             )
         if precision != "fp32":
             raise DisconerError(
-                "A model that was exported for ONNX Runtime runs in the precision that it was exported in",
+                "A model exported for ONNX Runtime has a fixed precision",
                 got=f"precision {precision}",
-                fix="Leave the precision out; `disconer export --int8` makes a faster model.",
+                fix="Omit the precision; `disconer export --int8` makes a faster model.",
             )
         return OnnxRuntime(self.folder, self.config.head, self.labels)
 
     def save(self, folder: Path) -> None:
-        """Copy it; the network comes last, and each file appears at once."""
+        """Copy it; the network is written last, and each file atomically."""
         folder.mkdir(parents=True, exist_ok=True)
         if folder.samefile(self.folder):
             return
@@ -69,7 +69,7 @@ def load_onnx_model(folder: Path) -> OnnxModel:
         config=config,
         labels=tuple(description["labels"]),
         reader=_load_reader(config.encoder, description["encoder"], folder, runtime.padding),
-        max_pieces=runtime.max_pieces,
+        max_subwords=runtime.max_subwords,
         scale=read_scale(description, folder),
         int8=runtime.int8,
     )

@@ -20,10 +20,10 @@ from disconer.nn.heads.kind import kind_of
 from disconer.nn.windows import Found
 from disconer.store.exported import HEAD_ARRAYS, ONNX
 
-BATCH_PIECES = 2**8  # what is computed of more does not stay in the cache of a core, and everything takes longer
+BATCH_PIECES = 2**8  # larger batches do not fit into a core's cache and are slower
 BATCH_CELLS = 2**18
-BATCH_OVERHEAD = 24  # in pieces: about what running the graph costs
-THREADS_VARIABLE = "OMP_NUM_THREADS"  # what torch goes by, too
+BATCH_OVERHEAD = 24  # in subwords: the fixed cost of running the graph
+THREADS_VARIABLE = "OMP_NUM_THREADS"  # also used by torch
 ONLY_ERRORS = 3  # of the levels of ONNX Runtime's messages
 
 
@@ -50,7 +50,7 @@ class OnnxRuntime:
         )
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
-        """See `Runtime`. Each thread has a batch of its own: sharing one, they would mostly wait for one another."""
+        """See `Runtime`. Each thread has its own batch: sharing one, they would mostly wait for each other."""
         if self._threads == 1:
             return map(self._find, batches)
         return made_ahead(self._find, batches, ahead=self._threads, threads=self._threads)
@@ -60,7 +60,7 @@ class OnnxRuntime:
         return self._reader.read(dict(zip(self._outputs, scores, strict=True)), batch)
 
     def _feed(self, batch: WordArrays) -> dict[str, Any]:
-        """What the network reads; its export left out what makes no difference to it."""
+        """The network's inputs, without those that the export removed."""
         made = {"lengths": batch.lengths.astype(np.int32), **self._reader.inputs(batch)}
         return {name: made[name] if name in made else getattr(batch, name) for name in self._inputs}
 
@@ -78,7 +78,7 @@ def _arrays(path: Path) -> dict[str, Any]:
             "A file of this model is damaged",
             where=Where(str(path)),
             got=first_line(error),
-            fix="Copy the model again, whole.",
+            fix="Copy the complete model again.",
         ) from error
 
 
@@ -93,27 +93,27 @@ def _session(graph: Path) -> Any:
         ) from error
     options = SessionOptions()
     options.intra_op_num_threads = 1
-    options.enable_mem_pattern = False  # it would remember a plan of memory for every size of batch
+    options.enable_mem_pattern = False  # it would store a memory plan for every batch size
     options.log_severity_level = ONLY_ERRORS
     try:
         return InferenceSession(
             graph,
             options,
             providers=["CPUExecutionProvider"],
-            # Fused, adding and normalising take four times as long as one after the other.
+            # The fused operator is four times slower than addition and normalisation.
             disabled_optimizers=["SkipLayerNormFusion"],
         )
-    except Exception as error:  # what ONNX Runtime raises has no type of its own
+    except Exception as error:  # ONNX Runtime has no exception types of its own
         raise DisconerError(
             "A network of this model is missing or damaged",
             where=Where(str(graph)),
             got=first_line(error),
-            fix="Copy the model again, whole.",
+            fix="Copy the complete model again.",
         ) from error
 
 
 def n_threads() -> int:
-    """As many as $OMP_NUM_THREADS says, or as there are processors for this process."""
+    """$OMP_NUM_THREADS, or the number of processors available to this process."""
     wanted = os.environ.get(THREADS_VARIABLE, "")
     if wanted.isdecimal() and int(wanted):
         return int(wanted)

@@ -20,7 +20,7 @@ from disconer.predict.ray.plan import Plan
 from disconer.predict.recognizer import Recognizer, load_recognizer
 from disconer.store.names import find_model
 
-TAKEN_OVER = "An actor has died, and another one took over its documents."
+TAKEN_OVER = "An actor died, and another one took over its documents."
 TRIES = 3  # of a block: Ray gives it to another actor whenever one dies, were it for ever
 
 
@@ -80,9 +80,9 @@ def _load(plan: Plan) -> Recognizer:
     folder = find_model(plan.settings.model)
     if model_identity(folder) != plan.model:
         raise DisconerError(
-            f"The model on {os.uname().nodename} is not the one that this prediction was begun with",
+            f"The model on {os.uname().nodename} is not the one that this prediction was started with",
             where=Where(str(folder)),
-            fix="Copy the same model to every machine, or to a disk that all of them see.",
+            fix="Copy the same model to every machine, or to a shared disk.",
         )
     return load_recognizer(plan.settings)
 
@@ -91,7 +91,7 @@ def _deadly(documents: Sequence[Document]) -> DisconerError:
     return DisconerError(
         f"Actors died {TRIES} times on the same {len(documents)} documents",
         got=f"{documents[0].id!r} to {documents[-1].id!r}",
-        fix="Most often memory has run out: try fewer --actors. What is finished stays so: run the same again.",
+        fix="The usual cause is memory: try fewer --actors. Finished parts are kept: run the same command again.",
     )
 
 

@@ -1,6 +1,6 @@
-"""A Ray to work on: one of our own or one that runs already, its room for actors, and what its errors mean.
+"""Connecting to Ray: a local one or a running cluster, its capacity for actors, and its errors.
 
-It imports Ray, so nothing imports it before `--ray` is asked for.
+It imports Ray, so it is imported only for `--ray`.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from disconer.predict.ray.plan import HERE
 from disconer.text.syntax.processes import n_cores
 
 ADDRESS_VARIABLE = "RAY_ADDRESS"
-# Ray sends its token to no address that was named, unless it is told to; whether to do so is for the user to say.
+# Ray sends its token to an explicit address only if it is told to; that is the user's choice.
 TOKEN_SETTING = "RAY_AUTH_MODE=token"
 HOST_AND_PORT = re.compile(r"[^\s/]+:\d+")
-STARTS = 2  # tries to start one: Ray waits half a minute for its processes, which may not do on a busy machine
+STARTS = 2  # attempts to start: Ray waits half a minute for its processes, which may not suffice on a busy machine
 KNOCK_SECONDS = 10
 
-# A Ray of our own calls nobody, and its processes are as important as any other.
+# A local Ray sends no usage statistics, and its processes keep their priority.
 _OWN_RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
 
 
 def resolve(address: str) -> str:
-    """Who names no address may have named it for all programs."""
+    """Falls back to $RAY_ADDRESS."""
     return os.environ.get(ADDRESS_VARIABLE, address) if address == HERE else address
 
 
 def start(*, n_cpus: int, **options: Any) -> None:
     """Start a Ray on this machine that ends with this process.
 
-    options: what else `ray.init` is to know.
+    options: further options of `ray.init`.
     """
     for name, value in _OWN_RAY.items():
         os.environ.setdefault(name, value)
@@ -54,14 +54,14 @@ def start(*, n_cpus: int, **options: Any) -> None:
             ray.shutdown()
             if not tries_left:
                 raise DisconerError(
-                    "Ray does not start on this machine",
+                    "Ray could not be started on this machine",
                     got=first_line(error),
-                    fix="Try again when the machine is less busy; what its processes say is under /tmp/ray.",
+                    fix="Try again when the machine is less busy; Ray's logs are under /tmp/ray.",
                 ) from error
 
 
 def join(address: str) -> None:
-    """Join a Ray that runs already."""
+    """Connect to a running Ray."""
     try:
         if HOST_AND_PORT.fullmatch(address):
             knock(address)  # Ray itself would try for minutes
@@ -69,28 +69,28 @@ def join(address: str) -> None:
             ray.init(address, **_QUIET)
     except (OSError, RuntimeError, ValueError) as error:
         raise DisconerError(
-            f"There is no Ray to join at {address}",
+            f"There is no Ray at {address}",
             got=first_line(error),
-            fix="`ray status` says whether it runs. If it wants a token, name its file in RAY_AUTH_TOKEN_PATH, and set "
+            fix="`ray status` shows if it runs. If it requires a token, set RAY_AUTH_TOKEN_PATH to its file and "
             f"{TOKEN_SETTING}. --ray without an address starts a Ray on this machine.",
         ) from error
 
 
 def knock(address: str, seconds: float = KNOCK_SECONDS) -> None:
-    """An OSError, unless somebody listens at `host:port`."""
+    """Raises OSError if there is no server at `host:port`."""
     host, _, port = address.rpartition(":")
     socket.create_connection((host.strip("[]"), int(port)), timeout=seconds).close()
 
 
 def first_line(error: Exception) -> str:
-    """What an error of Ray says, short enough for a message of ours."""
+    """An error of Ray, shortened for a message."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}"
 
 
 @contextmanager
 def _quiet_stderr() -> Iterator[None]:
-    """Without what Ray's own processes print as they start; what matters comes as an exception."""
+    """Silences Ray's startup messages; errors are raised as exceptions."""
     kept = os.dup(2)
     try:
         with open(os.devnull, "w") as nowhere:
@@ -102,13 +102,13 @@ def _quiet_stderr() -> Iterator[None]:
 
 
 FREE_CPUS = 1  # with actors on every processor of Ray's count, Ray Data has none left for its own tasks, and hangs
-STORE_BYTES = 512 * 2**20  # for blocks on their way; more would only be filled with blocks that wait
-AUTO = "auto"  # stands for the address of the Ray that runs on this machine
+STORE_BYTES = 512 * 2**20  # for blocks in transit; more would only be filled with waiting blocks
+AUTO = "auto"  # the Ray that runs on this machine
 
 
 @contextmanager
 def joined(address: str, actors: int | None, gpus_per_actor: float) -> Iterator[int]:
-    """Join Ray while the block lasts; how many actors to start. A Ray that this process has joined already is taken."""
+    """Connect to Ray within the block; yields the number of actors. An existing connection is reused."""
     started = not ray.is_initialized()
     with _quiet_logs():  # also as Ray ends: threads of Ray Data may find it gone, and say so
         try:
@@ -143,13 +143,13 @@ def _checked(address: str) -> str:
             "This is not the address of a Ray cluster",
             got=repr(address),
             expected="auto, or HOST:PORT such as 10.0.0.1:6379",
-            fix="To start a Ray of its own, let another option follow --ray, or put it at the end.",
+            fix="To start a local Ray, put --ray before another option or at the end.",
         )
     return address
 
 
 def _room(asked: int | None, gpus_per_actor: float) -> int:
-    """As many actors as were asked for, or as there is room for with a processor left over."""
+    """The requested number of actors, or as many as fit with one CPU left free."""
     resources = ray.cluster_resources()  # type: ignore[no-untyped-call]
     n_cpus, n_gpus = int(resources.get("CPU", 0)), resources.get("GPU", 0.0)
     most = n_cpus - FREE_CPUS
@@ -169,7 +169,7 @@ def _room(asked: int | None, gpus_per_actor: float) -> int:
 
 @contextmanager
 def _quiet_logs() -> Iterator[None]:
-    """Without what Ray tells those who write programs with it, some of it on stdout."""
+    """Silences Ray's messages to developers, some of them on stdout."""
     logger = logging.getLogger("ray.data")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -183,24 +183,24 @@ def _quiet_logs() -> Iterator[None]:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Say Ray's errors in our words."""
+    """Translate Ray's errors."""
     try:
         yield
     except RayActorError as error:
         raise DisconerError(
-            "Actors died again and again",
+            "Actors died repeatedly",
             got=first_line(error),
-            fix="Most often memory has run out: try fewer --actors. What is finished stays so: run the same again.",
+            fix="The usual cause is memory: try fewer --actors. Finished parts are kept: run the same command again.",
         ) from error
     except (OutOfMemoryError, ObjectStoreFullError) as error:
         raise DisconerError(
             "Ray has run out of memory",
             got=first_line(error),
-            fix="Try fewer --actors, or machines with more memory. What is finished stays so: run the same again.",
+            fix="Try fewer --actors or more memory. Finished parts are kept: run the same command again.",
         ) from error
     except RayError as error:
         raise DisconerError(
-            "Ray has given up",
+            "Ray failed",
             got=first_line(error),
-            fix="--debug before `predict` shows all of it. What is finished stays so: run the same again.",
+            fix="Add --debug before `predict` for details. Finished parts are kept: run the same command again.",
         ) from error

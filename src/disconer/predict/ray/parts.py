@@ -1,7 +1,7 @@
 """The output: a folder of parts anywhere that fsspec reaches, how documents are stored in them, and manifests.
 
-A part counts as finished when it has its manifest. Other programs that read the folder see the parts alone: what begins
-with a dot is passed over by disconer, Spark, Ray and Arrow.
+A part is complete when it has its manifest. Other programs that read the folder see only the parts: disconer,
+Spark, Ray and Arrow skip names that start with a dot.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from disconer.predict.local.manifest import Identity
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Encoded documents of a block; those at the positions `dropped` are not to be written."""
+    """Encoded documents of a block; those at the positions `dropped` are not written."""
 
     content: bytes
     dropped: Collection[int] = ()
 
 
 class Encoding(Protocol):
-    """A format whose documents can be encoded apart and put together later."""
+    """A format whose documents can be encoded separately and joined later."""
 
     @property
     def suffix(self) -> str: ...
@@ -43,7 +43,7 @@ class Encoding(Protocol):
 
 
 class Jsonl:
-    """Native JSONL: lines, one after another."""
+    """Native JSONL: lines."""
 
     suffix = ".jsonl"
 
@@ -60,7 +60,7 @@ class Jsonl:
 
 
 class Parquet:
-    """Parquet: on the way tables of Arrow, in a part a group of rows for each block."""
+    """Parquet: Arrow tables in transit; in a part, one row group per block."""
 
     suffix = ".parquet"
 
@@ -97,7 +97,7 @@ _MANIFEST = re.compile(r"part-(\d{6})\.json")
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A part that is whole: its number, counted from 0, its file's size in bytes, and its documents."""
+    """A complete part: its number, counted from 0, its file's size in bytes, and its documents."""
 
     number: int
     size: int
@@ -119,7 +119,7 @@ class Parts:
         self.is_complete = False
 
     def open(self, *, force: bool = False) -> list[Finished]:
-        """Make the folder ready, and say what of it is finished. With `force`, nothing is."""
+        """Prepare the folder, and return the completed parts. With `force`, there are none."""
         with reaching(self.url):
             self._fs.invalidate_cache()
             self._refuse_others()
@@ -140,7 +140,7 @@ class Parts:
         self._save(f"{name}.json", {"identity": self._identity, "part": part})
 
     def complete(self, n_parts: int, n_documents: int) -> None:
-        """Leave a sign that nothing is missing."""
+        """Write a marker that nothing is missing."""
         self._save(COMPLETE, {"identity": self._identity, "parts": n_parts, "documents": n_documents})
 
     def _is_whole(self, n_finished: int) -> bool:
@@ -156,15 +156,15 @@ class Parts:
         manifest = json.loads(self._fs.cat_file(path))
         if manifest["identity"] != self._identity:
             raise DisconerError(
-                "There are parts here already, but of another input or model, or with other settings",
+                "This folder already holds parts of another input, model or settings",
                 where=Where(self.url),
                 got=_difference(manifest["identity"], self._identity),
-                fix="Choose another folder for --out, or add --force to begin anew.",
+                fix="Choose another folder for --out, or add --force to start again.",
             )
         file = f"{self._root}/part-{number:06}{self._encoding.suffix}"
         if not self._fs.exists(file) or self._fs.size(file) != manifest["part"]["size"]:
             raise DisconerError(
-                "This part is not what was written: it was changed or removed",
+                "This part was changed or removed",
                 where=Where(f"{self.url}/{basename(file)}"),
                 expected=f"a file of {manifest['part']['size']} bytes",
                 fix=f"Copy it again, or remove {self.url}/{HIDDEN}/{basename(path)} to predict it again.",
@@ -172,19 +172,19 @@ class Parts:
         return Finished(number, manifest["part"]["size"], manifest["part"]["ids"])
 
     def _names(self) -> list[str]:
-        """All files of the folder, named from there."""
+        """All files of the folder, relative to it."""
         return [str(path).removeprefix(self._root).strip("/") for path in self._fs.find(self._root)]
 
     def _refuse_others(self) -> None:
-        """Whoever reads the folder reads all of it, so that it must be ours alone; and files of others stay theirs."""
+        """Readers of the folder read all of it, so it must hold nothing else; other files are never overwritten."""
         if self._fs.isfile(self._root):
-            raise DisconerError("A file stands where a folder is to be written", where=Where(self.url))
+            raise DisconerError("The output folder is an existing file", where=Where(self.url))
         names = self._names()
         is_ours = any(name.startswith(f"{HIDDEN}/") for name in names)
         for name in names:
             if "/." not in f"/{name}" and not (is_ours and _FILE.fullmatch(name)):
                 raise DisconerError(
-                    "This folder holds other files, which would be taken for parts",
+                    "This folder holds other files, which would be read as parts",
                     where=Where(self.url),
                     got=name,
                     fix="Choose another folder for --out.",
@@ -201,7 +201,7 @@ class Parts:
 
     @contextmanager
     def _new_file(self, path: str) -> Iterator[BinaryIO]:
-        """A file that takes its name only when the block ends well."""
+        """A file that gets its name only if the block succeeds."""
         unfinished = f"{self._root}/{HIDDEN}/{basename(path)}.unfinished"
         with reaching(self.url):
             stream = self._fs.open(unfinished, "wb")
@@ -220,7 +220,7 @@ class Parts:
 
 
 def _difference(there: dict[str, Any], now: dict[str, Any]) -> str:
-    """What two identities disagree on, in words."""
+    """The differences of two identities, in words."""
     settings = there["settings"]
     differing = [name for name in ("input", "model", "to") if there.get(name) != now[name]]
     differing += [name for name, value in now["settings"].items() if settings.get(name) != value]

@@ -11,11 +11,11 @@ from disconer.predict.inputs import BLOCK_BYTES, Share, Unit
 from disconer.predict.settings import Settings
 
 RAY_OPTION = "--ray"
-HERE = "local"  # stands for an address: a Ray of its own on this machine
+HERE = "local"  # in place of an address: a local Ray
 
 
 def check_ray_installed(*packages: str) -> None:
-    """packages: what is needed beside Ray itself."""
+    """packages: further packages needed besides Ray."""
     missing = [name for name in ("ray", *packages) if find_spec(name) is None]
     if missing:
         raise DisconerError(

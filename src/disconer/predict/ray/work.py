@@ -24,7 +24,7 @@ from disconer.store.names import find_model
 
 @dataclass(slots=True)
 class Outcome:
-    """How many documents were predicted, and how many were there already; in how many parts."""
+    """The number of new and of existing documents, and of parts."""
 
     written: int = 0
     parts: int = 0
@@ -55,7 +55,7 @@ class RayWork:
         )
 
     def into(self, out: str, cluster: Cluster, *, force: bool = False) -> Outcome:
-        """Predict what is not finished yet. What a broken run has finished stays."""
+        """Predict what is missing. Finished parts of an interrupted run are kept."""
         parts = Parts(out, self.plan.to, self._identity)
         finished = parts.open(force=force)
         self._remember(finished)
@@ -82,7 +82,7 @@ class RayWork:
                 self._seen.add(id)
 
     def _checked(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """The blocks, of which none may be missing; what they tell of themselves is heard."""
+        """The blocks, none of which may be missing; their counts and warnings are collected."""
         last = None
         for n_before, block in enumerate(blocks):
             self._hear(block)
@@ -116,7 +116,7 @@ class RayWork:
             self._outcome.written += len(ids)
 
     def _taken(self, block: Block, ids: list[str]) -> Encoded:
-        """What of a block is to be written, which is all of it, if no id was there before."""
+        """The part of a block to be written: all of it, unless ids are duplicates."""
         dropped = []
         for at, id in enumerate(block.ids):
             if self._seen.add(id):
@@ -129,9 +129,9 @@ class RayWork:
 
 def _lost(block: Block | None) -> DisconerError:
     return DisconerError(
-        "Ray has lost a block of the input on the way, or its end",
+        "Ray lost a block of the input",
         got=f"block {block.number} too early" if block else None,
-        fix="Run the same again to go on from the last finished part.",
+        fix="Run the same command again to continue from the last finished part.",
     )
 
 

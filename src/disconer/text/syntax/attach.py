@@ -15,8 +15,8 @@ from disconer.text.syntax.cache import ParseCache
 from disconer.text.syntax.parser import ROOT, Parse, Parser, Tree, Unparsed, Words, depths_of, fault_in
 
 PART = "dep"  # the relation of a word to the one that stands for its block
-OTHER_TEXT = "the parser's words are not those of the text"
-NO_RELATIONS = "another number of relations than of words"
+OTHER_TEXT = "the parser's words differ from the text"
+NO_RELATIONS = "the numbers of relations and words differ"
 
 
 def on_words(words: Words, parse: Parse) -> Tree | Unparsed:
@@ -71,7 +71,7 @@ def _blocks(ends: Sequence[int], borders: Sequence[int]) -> list[int]:
     return blocks
 
 
-DROPPED = "sentences whose heads in the data are no tree, so they were left aside: "
+DROPPED = "sentences whose heads in the data are not a tree, and were ignored: "
 WITHOUT = "sentences without heads: "
 
 
@@ -201,7 +201,7 @@ class Syntax:
             raise DisconerError(
                 f"The parser {self.parser.name} gave no tree for any of {len(found):,} sentences",
                 got=down[0].reason,
-                fix="Put that right, or choose another parser (syntax.parser).",
+                fix="Fix that, or choose another parser (syntax.parser).",
             )
 
     def _complete(self, document: Document, trees: dict[Words, Tree | Unparsed], account: Account) -> Document:
@@ -232,10 +232,10 @@ class Syntax:
         if self._missing == "error":
             raise BadInput(
                 "no-tree",
-                "This sentence has no syntactic heads",
+                "This sentence has no dependency heads",
                 where=Where(document=document.id, offset=sentence.start),
                 got=f"{reason}, for {excerpt(document.text[sentence.start : sentence.end])}",
-                fix="With syntax.missing: skip such sentences go on without heads, and are counted.",
+                fix="With syntax.missing: skip, such sentences are used without heads, and counted.",
             )
         account.without[reason] += 1
 

@@ -91,7 +91,7 @@ class ParseCache:
         except (sqlite3.OperationalError, OSError) as error:
             self._usable = False
             warnings.warn(
-                f"Parses are not kept, as the cache {self.path} cannot be used: {error}. "
+                f"Parses are not cached, as {self.path} cannot be used: {error}. "
                 f"${CACHE_VARIABLE} names another folder, or is 'off'.",
                 DisconerWarning,
                 stacklevel=3,

@@ -86,7 +86,7 @@ class Client:
     def _unreachable(self, error: Exception) -> Absent:
         reason = getattr(error, "reason", None) or error
         return Absent(
-            f"no CoreNLP server answers at {self._url} ({reason}); to start one: java -mx4g -cp '*' "
+            f"no CoreNLP server at {self._url} ({reason}); to start one: java -mx4g -cp '*' "
             "edu.stanford.nlp.pipeline.StanfordCoreNLPServer -port 9000"
         )
 
@@ -178,7 +178,7 @@ def _answers(content: bytes, n_sentences: int, name: str) -> list[Answer]:
         return [_parse_of(sentence) for sentence in found]
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         shown = excerpt(content[:200].decode("utf-8", "replace"))
-        return [Unparsed(f"{name} answers something else than CoreNLP does: {shown}", lasting=False)] * n_sentences
+        return [Unparsed(f"{name} gave an answer unlike CoreNLP's: {shown}", lasting=False)] * n_sentences
 
 
 def _parse_of(sentence: dict[str, Any]) -> Parse:

@@ -41,10 +41,10 @@ def _fit(word: str) -> str:
 
 ROOT = -1
 
-WRONG_COUNT = "another number of heads than of words"
-OUT_OF_RANGE = "a head that is no word of the sentence"
+WRONG_COUNT = "the numbers of heads and words differ"
+OUT_OF_RANGE = "a head that is not a word of the sentence"
 OWN_HEAD = "a word that is its own head"
-CIRCLE = "heads that run in a circle"
+CIRCLE = "cyclic heads"
 
 
 class Tree(NamedTuple):

@@ -71,9 +71,9 @@ class Processes:
             answers = json.loads(process.stdout.readline())
         except (OSError, ValueError) as error:
             raise DisconerError(
-                "A process of the parser ended before its work",
+                "A process of the parser exited before its work was done",
                 got=f"exit code {process.wait()}",
-                fix="What it wrote above says why; if nothing, memory may have run out.",
+                fix="See its output above; if there is none, memory may have run out.",
             ) from error
         finally:
             self._free.put(process)

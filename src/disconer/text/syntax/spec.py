@@ -74,7 +74,7 @@ def make_parser(line: str, *, processes: int | None = None) -> Parser | None:
     try:
         kind, argument = parser_spec(line)
     except ValueError as error:
-        raise DisconerError(f"This names no parser: {error}") from error
+        raise DisconerError(f"This is not a parser: {error}") from error
     if kind in (NONE, DATA):
         return None
     if kind == "spacy":

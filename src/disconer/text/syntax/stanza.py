@@ -73,7 +73,7 @@ class StanzaParser:
                 f"Stanza has no pipeline for {self.name}",
                 got=excerpt(str(error) or type(error).__name__, 160),
                 fix=f"Get its models once: {self._how_to_download()}; without internet, copy the folder "
-                "stanza_resources and let $STANZA_RESOURCES_DIR name it.",
+                "stanza_resources and set $STANZA_RESOURCES_DIR to it.",
             ) from error
 
     def _how_to_download(self) -> str:

@@ -124,7 +124,7 @@ def test_the_vectors_of_words_are_mixed_between_the_marks(folder: Path) -> None:
     for text in texts:
         (sentence,) = segment(Document("d", text)).sentences
         (pieces,) = model.reader(text, [sentence])
-        found += windows(sentence, pieces, max_pieces=1000)
+        found += windows(sentence, pieces, max_subwords=1000)
     vectors = model.network.words.encoder(word_batch(found, model.reader))
     assert vectors.shape == (3, max(map(len, found)), 2 * SIZE)
     for row, (text, window) in enumerate(zip(texts, found, strict=True)):
@@ -177,7 +177,7 @@ def test_a_description_that_is_damaged(encoder: object, folder: Path, tmp_path: 
 
 def test_without_h5py(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(DisconerError, match=r"takes h5py to read.*pip install 'disconer\[elmo\]'"):
+    with pytest.raises(DisconerError, match=r"needs h5py.*pip install 'disconer\[elmo\]'"):
         elmo_model(folder)
 
 
@@ -213,10 +213,10 @@ def other_options(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (shorten, r"weights\.hdf5: These weights of ELMo are damaged"),
+        (shorten, r"weights\.hdf5: These are not weights of ELMo, or they are damaged"),
         (remove_a_part, r"Got no CNN_proj/b_proj in it"),
-        (make_nan, r"numbers that are none \(NaN"),
-        (change_options, r"do not belong to the tiny_options\.json beside them.*size mismatch"),
+        (make_nan, r"NaN or infinite"),
+        (change_options, r"do not belong to the tiny_options\.json next to them.*size mismatch"),
         (other_options, r"options\.json: These are not the options of an ELMo.*char_cnn"),
     ],
 )

@@ -94,7 +94,7 @@ def test_a_model_stores_what_training_changed(encoders: Path, tmp_path: Path) ->
             torch.testing.assert_close(loaded[name], weight, rtol=0, atol=max(change / 31, 2e-3))
     text = "pain and stiffness in my knees"
     assert Recognizer.from_pretrained(tmp_path / "changed")(text).text == text
-    assert f"only the change from `{NAME}`" in (tmp_path / "changed" / "README.md").read_text("utf-8")
+    assert f"only the difference from the bundled `{NAME}`" in (tmp_path / "changed" / "README.md").read_text("utf-8")
 
 
 @pytest.mark.usefixtures("toy_size")
@@ -113,7 +113,9 @@ def test_another_encoder_of_that_name_is_refused(encoders: Path, tmp_path: Path,
     save_compact(trained_from(load_encoder(NAME)[0], far=0.01), tmp_path / "model")
     weights = encoders / NAME / COMPACT_WEIGHTS
     weights.unlink() if gone else weights.write_bytes(weights.read_bytes() + b" ")
-    with pytest.raises(DisconerError, match=rf"differs from the encoder '{NAME}'.*another or none.*save_pretrained"):
+    with pytest.raises(
+        DisconerError, match=rf"differences from the bundled encoder '{NAME}'.*does not have.*save_pretrained"
+    ):
         load_model(tmp_path / "model")
 
 

@@ -64,7 +64,7 @@ def test_each_piece_comes_with_its_case() -> None:
 
 def vectors(model: Model, *texts: str) -> torch.Tensor:
     """The vectors of the words of one batch."""
-    windower = Windower(model.config, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_subwords)
     documents = [windower.segment(Document("d", text)) for text in texts]
     windows = [window for document in documents for own in windower.windows(document) for window in own]
     with torch.no_grad():

@@ -38,7 +38,7 @@ def model_on(folder: str, **knobs: object) -> Model:
 
 
 def windows_of(model: Model, document: Document) -> list[Window]:
-    windower = Windower(model.config, model.reader, model.max_pieces)
+    windower = Windower(model.config, model.reader, model.max_subwords)
     return [window for own in windower.windows(windower.segment(document)) for window in own]
 
 
@@ -66,7 +66,7 @@ def plain(text: str) -> str:
 
 def test_windows_fill_the_positions_and_no_more(folder: str) -> None:
     model = model_on(folder)
-    assert model.max_pieces == POSITIONS
+    assert model.max_subwords == POSITIONS
     windows = windows_of(model, Document("d", LONG))
     sizes = [len(window.pieces.ids) + len(model.reader.prefix) + len(model.reader.suffix) for window in windows]
     assert POSITIONS - 6 < max(sizes) <= POSITIONS

@@ -15,7 +15,7 @@ from transformers.utils import logging
 from disconer import DisconerError
 from disconer.nn.encoders.hub import quiet, why_not_on_hub
 from disconer.nn.encoders.transformer import pretrained
-from disconer.nn.encoders.transformer.pretrained import load_encoder, locate, max_pieces
+from disconer.nn.encoders.transformer.pretrained import load_encoder, locate, max_subwords
 from nn.families import tiny_encoder
 from nn.toy import toy_bert, toy_tokenizer
 
@@ -84,7 +84,7 @@ def test_nowhere(name: str) -> None:
         load_encoder(name)
     message = str(caught.value)
     assert message.startswith(
-        f"The encoder {name!r} is neither a folder, nor one that comes along (biomedical-minilm), nor in an installed "
+        f"The encoder {name!r} is neither a folder, nor bundled (biomedical-minilm), nor in an installed "
         "package, nor in the Hugging Face cache"
     )
     assert "Got no internet. Give a folder that holds config.json" in message
@@ -188,8 +188,8 @@ def test_loading_is_quiet(encoder: Path, capfd: pytest.CaptureFixture[str]) -> N
 def test_pieces_of_an_encoder_without_position_embeddings(config: dict[str, int], most: int) -> None:
     transformer = nn.Linear(1, 1)
     transformer.config = SimpleNamespace(**config)
-    assert max_pieces(transformer) == most
+    assert max_subwords(transformer) == most
 
 
 def test_pieces_of_an_encoder_that_counts_from_its_padding() -> None:
-    assert max_pieces(tiny_encoder("roberta")) == 40
+    assert max_subwords(tiny_encoder("roberta")) == 40

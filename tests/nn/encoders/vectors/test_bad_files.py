@@ -36,15 +36,15 @@ def written(folder: Path, content: str | bytes) -> Path:
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        (f"{N} {SIZE + 1}", rf"line 2: This line is no word vector. Got {SIZE + 1} fields"),
+        (f"{N} {SIZE + 1}", rf"line 2: This line is not a word vector. Got {SIZE + 1} fields"),
         (
             f"{N} {SIZE - 1}",
-            rf"line 2: This line is no word vector. Got {SIZE + 1} fields.* a word and {SIZE - 1} numbers",
+            rf"line 2: This line is not a word vector. Got {SIZE + 1} fields.* a word and {SIZE - 1} numbers",
         ),
         (f"{N + 2} {SIZE}", rf"ends too early. Got {N} words, expected {N + 2}"),
         (f"{N - 1} {SIZE}", rf"line 1: The first line .* Got {N - 1} words"),
-        (f"{N} {SIZE} 0", r"line 2: This line is no word vector. Got 5 fields.* expected a word and 2 numbers"),
-        ("a heading", r"line 1: This line is no word vector"),
+        (f"{N} {SIZE} 0", r"line 2: This line is not a word vector. Got 5 fields.* expected a word and 2 numbers"),
+        ("a heading", r"line 1: This line is not a word vector"),
     ],
 )
 def test_a_wrong_header_of_text(header: str, said: str, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_wrong_header_of_a_binary_file(count: int, size: int, said: str, tmp_p
 def test_a_binary_file_of_other_sizes_than_it_says(tmp_path: Path) -> None:
     vectors = np.ones((500, 300), dtype=np.float32)
     rows = binary_rows(words=["word"] * 500, vectors=vectors)
-    assert "There is no word where one should begin" in message(written(tmp_path, b"500 10\n" + b"\xff" * 9000 + rows))
+    assert "A word is missing" in message(written(tmp_path, b"500 10\n" + b"\xff" * 9000 + rows))
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
@@ -80,7 +80,7 @@ def test_truncated_files(share: float, tmp_path: Path) -> None:
     assert "ends too early" in message(binary)
     whole = lines()
     text = written(tmp_path, whole[: whole.rindex(" ", 0, int((0.2 + 0.8 * share) * len(whole)))])
-    assert "This line is no word vector" in message(text)
+    assert "This line is not a word vector" in message(text)
     packed = gzip.compress(whole.encode() * 1000)
     assert "ends too early" in message(written(tmp_path, packed[: int(share * len(packed))]))
 
@@ -96,11 +96,11 @@ def test_damaged_compression(tmp_path: Path) -> None:
     [
         (b"", "is empty"),
         (b"PK\x03\x04" + b"x" * 50, "a .zip archive. Unpack it"),
-        (b"\x80\x04\x95" + b"x" * 50, "no pickle is read"),
+        (b"\x80\x04\x95" + b"x" * 50, "pickles are not read"),
         (b"\xba\x16\x4f\x2f" + b"x" * 50, "Take the .vec file"),
         (b"\x89HDF\r\n\x1a\n", "encoder.kind to elmo"),
-        (b"version https://git-lfs.github.com/spec/v1\noid 1\n", "This line is no word vector"),
-        ("<html>nothing found</html>", "This line is no word vector"),
+        (b"version https://git-lfs.github.com/spec/v1\noid 1\n", "This line is not a word vector"),
+        ("<html>nothing found</html>", "This line is not a word vector"),
     ],
 )
 def test_files_that_are_something_else(content: str | bytes, said: str, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_files_that_are_something_else(content: str | bytes, said: str, tmp_path
 
 def test_words_given_twice_are_counted_and_the_first_one_counts(tmp_path: Path) -> None:
     table = load_vectors(str(written(tmp_path, lines() + lines(WORDS[:3], VECTORS[3:6]))))
-    assert dict(table.left_out) == {"words given again": 3}
+    assert dict(table.left_out) == {"duplicate words": 3}
     row = table.find(WORDS[1])
     assert row is not None
     np.testing.assert_array_equal(table.vectors[row], VECTORS[1])
@@ -122,7 +122,7 @@ def test_vectors_that_are_no_numbers_are_counted_and_left_out(number: float, tmp
     binary = f"{N} {SIZE}\n".encode() + binary_rows(words=list("abcdefg"), vectors=vectors)
     for content in (lines(vectors=vectors), binary):
         table = load_vectors(str(written(tmp_path, content)))
-        assert dict(table.left_out) == {"vectors with numbers that are none (NaN or infinite)": 1}
+        assert dict(table.left_out) == {"vectors with NaN or infinite numbers": 1}
         assert len(table) == N - 1
         assert table.find("pain") is None
         assert np.isfinite(table.vectors).all()
@@ -130,7 +130,7 @@ def test_vectors_that_are_no_numbers_are_counted_and_left_out(number: float, tmp
 
 def test_nothing_but_vectors_that_are_no_numbers(tmp_path: Path) -> None:
     text = message(written(tmp_path, lines(vectors=VECTORS * np.nan)))
-    assert f"Not one of these word vectors can be used. Got {N} vectors with numbers that are none" in text
+    assert f"None of these word vectors can be used. Got {N} vectors with NaN or infinite numbers" in text
 
 
 def test_words_that_are_not_utf8_are_counted(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_truncated_array(tmp_path: Path) -> None:
 def test_an_array_of_something_else(array: np.ndarray, tmp_path: Path) -> None:
     table = array_and_lines(tmp_path) / "table.npy"
     np.save(table, array)
-    assert "This is no table of word vectors" in message(table)
+    assert "This is not a table of word vectors" in message(table)
 
 
 def test_an_array_with_objects_is_not_unpickled(tmp_path: Path) -> None:

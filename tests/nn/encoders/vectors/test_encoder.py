@@ -44,7 +44,7 @@ def windows_of(model: Model, *texts: str) -> list[Window]:
     for text in texts:
         (sentence,) = segment(Document("d", text)).sentences
         (pieces,) = model.reader(text, [sentence])
-        found += windows(sentence, pieces, max_pieces=1000)
+        found += windows(sentence, pieces, max_subwords=1000)
     return found
 
 
@@ -162,22 +162,20 @@ def test_rows_that_are_kept(rows: object, kept: list[str], tmp_path: Path) -> No
     encoding = load_encoding(config.encoder, lambda: ["Pain", "No", "17", "xyz"])
     assert encoding.reader.words == kept
     assert encoding.encoder.table.num_embeddings == len(kept) + N_SPECIAL
-    assert encoding.notes == (
-        f"word vectors: 11 of 6 numbers, {len(kept)} of them kept; 3 of 4 distinct words have one",
-    )
+    assert encoding.notes == (f"word vectors: 11 of size 6, {len(kept)} of them kept; 3 of 4 distinct words have one",)
 
 
 def test_what_a_file_lost_is_noted(tmp_path: Path) -> None:
     config = vectors_config(tmp_path)
     save_vectors(tmp_path, [*WORDS, "pain"])
     assert load_encoding(config.encoder, lambda: WORDS).notes[1:] == (
-        "left out of the word vectors: 1 words given again",
+        "left out of the word vectors: 1 duplicate words",
     )
 
 
 def test_vectors_of_none_of_the_words(tmp_path: Path) -> None:
     config = vectors_config(tmp_path)
-    with pytest.raises(DisconerError, match="Not one of the 2 distinct words of the data has a vector"):
+    with pytest.raises(DisconerError, match="None of the 2 distinct words of the data has a vector"):
         load_encoding(config.encoder, lambda: ["Schmerz", "Knie"])
 
 
@@ -209,7 +207,7 @@ def test_words_that_are_missing_or_damaged(noise: str | None, saved: Path) -> No
 
 def test_words_of_another_model(saved: Path) -> None:
     (saved / "words.json").write_text('["pain"]')
-    with pytest.raises(DisconerError, match="weights of this model are damaged or belong to another one"):
+    with pytest.raises(DisconerError, match="weights of this model are damaged or belong to another model"):
         load_model(saved)
 
 
@@ -240,7 +238,7 @@ def test_it_learns_and_predicts_without_transformers(tmp_path: Path) -> None:
     arguments = [sys.executable, "-c", code, json.dumps(config), str(tmp_path / "run")]
     ran = subprocess.run(arguments, capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
-    assert "note: word vectors: 19 of 6 numbers, 18 of them kept" in ran.stderr
+    assert "note: word vectors: 19 of size 6, 18 of them kept" in ran.stderr
 
 
 @pytest.mark.slow

@@ -42,18 +42,18 @@ def lively_grid(**settings: object) -> Model:
     return model
 
 
-def prepared(model: Model, document: Document, *, max_pieces: int) -> tuple[list[Window], list[TokenEntity]]:
+def prepared(model: Model, document: Document, *, max_subwords: int) -> tuple[list[Window], list[TokenEntity]]:
     document = segment(document)
     [sentence], [entities] = document.sentences or (), align(document)[0]
     n_words = len(sentence.tokens)
     pieces = Pieces(np.arange(n_words) + 5, np.arange(n_words), np.arange(1, n_words + 1))
-    return windows(sentence, pieces, max_pieces=max_pieces), entities
+    return windows(sentence, pieces, max_subwords=max_subwords), entities
 
 
 def test_targets_are_cells_of_entities_and_links_between_their_words() -> None:
     entities = (Entity("Drug", words((0, 3))), Entity("ADR", words((1, 2), (4, 6))), Entity("Other", words((7, 8))))
     model = lively_grid()
-    [window], aligned = prepared(model, Document("d", TEXT, entities), max_pieces=20)
+    [window], aligned = prepared(model, Document("d", TEXT, entities), max_subwords=20)
     targets = model.network.head.window_targets(window, aligned)
     assert targets.entities.T.tolist() == [[0, 2, 1, 0], [1, 4, 0, 1]]
     assert targets.links.T.tolist() == [[0, 1], [1, 1], [1, 3], [4, 1]]
@@ -63,7 +63,7 @@ def test_targets_are_cells_of_entities_and_links_between_their_words() -> None:
 def test_entities_out_of_reach_are_no_targets() -> None:
     model = lively_grid(reach=4)
     entities = (Entity("ADR", words((0, 1), (4, 5))), Entity("ADR", words((0, 1), (3, 4))))
-    [window], aligned = prepared(model, Document("d", TEXT, entities), max_pieces=20)
+    [window], aligned = prepared(model, Document("d", TEXT, entities), max_subwords=20)
     targets = model.network.head.window_targets(window, aligned)
     assert targets.entities.T.tolist() == [[0, 3, 0, 1]]
 
@@ -71,7 +71,7 @@ def test_entities_out_of_reach_are_no_targets() -> None:
 def test_what_a_window_cuts_teaches_nothing_there() -> None:
     """Words 4 to 7 are an entity, and windows end after word 5 and start with it."""
     model = lively_grid()
-    cut, aligned = prepared(model, Document("d", TEXT, (Entity("ADR", words((4, 8))),)), max_pieces=6)
+    cut, aligned = prepared(model, Document("d", TEXT, (Entity("ADR", words((4, 8))),)), max_subwords=6)
     head: GridHead = model.network.head
     targets = [head.window_targets(window, aligned) for window in cut]
     assert [one.entities.shape[1] for one in targets] == [0, 0]
@@ -165,7 +165,7 @@ def test_the_loss_is_that_written_out(decoding: str) -> None:
     model = lively_grid(decoding=decoding, gap_weight=3.0)
     model.network.eval()
     entities = (Entity("Drug", words((0, 3))), Entity("ADR", words((1, 2), (4, 6))))
-    [window], aligned = prepared(model, Document("d", TEXT, entities), max_pieces=20)
+    [window], aligned = prepared(model, Document("d", TEXT, entities), max_subwords=20)
     head, batch = model.network.head, word_batch([window], model.reader)
     vectors = model.network.words(batch)
     targets = head.batch_targets([head.window_targets(window, aligned)])

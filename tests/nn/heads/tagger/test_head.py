@@ -47,7 +47,7 @@ def lively_tagger(**settings: object) -> Model:
     return model
 
 
-def targets(model: Model, document: Document, max_pieces: int) -> list[tuple[tuple[int, int], list[str]]]:
+def targets(model: Model, document: Document, max_subwords: int) -> list[tuple[tuple[int, int], list[str]]]:
     """Of each window its words and their tags."""
     document = segment(document)
     [sentence], [entities] = document.sentences or (), align(document)[0]
@@ -55,7 +55,7 @@ def targets(model: Model, document: Document, max_pieces: int) -> list[tuple[tup
     pieces = Pieces(np.arange(n_words), np.arange(n_words), np.arange(1, n_words + 1))
     head = model.network.head
     made = []
-    for window in windows(sentence, pieces, max_pieces=max_pieces):
+    for window in windows(sentence, pieces, max_subwords=max_subwords):
         numbers = head.window_targets(window, entities).tolist()
         made.append(((window.start, window.end), ["?" if n == ANY else head.tags[n] for n in numbers]))
     return made
@@ -63,7 +63,7 @@ def targets(model: Model, document: Document, max_pieces: int) -> list[tuple[tup
 
 def test_a_window_teaches_its_own_words_and_the_entities_that_start_there() -> None:
     entities = (Entity("ADR", words((3, 5))), Entity("Other", words((0, 1))))  # a label that the model does not know
-    made = targets(tagger(scheme="BIO"), Document("d", TEXT, entities), max_pieces=6)
+    made = targets(tagger(scheme="BIO"), Document("d", TEXT, entities), max_subwords=6)
     assert made == [
         ((0, 6), ["O", "O", "O", "B-ADR", "I-ADR", "?"]),
         ((5, 10), ["O", "O", "O", "O", "O"]),
@@ -71,7 +71,7 @@ def test_a_window_teaches_its_own_words_and_the_entities_that_start_there() -> N
 
 
 def test_words_of_an_entity_that_a_window_cuts_teach_nothing_there() -> None:
-    made = targets(tagger(scheme="BIO"), Document("d", TEXT, (Entity("ADR", words((4, 8))),)), max_pieces=6)
+    made = targets(tagger(scheme="BIO"), Document("d", TEXT, (Entity("ADR", words((4, 8))),)), max_subwords=6)
     assert made == [
         ((0, 6), ["O", "O", "O", "O", "?", "?"]),
         ((5, 10), ["?", "?", "?", "O", "O"]),
@@ -83,7 +83,7 @@ def test_the_loss_is_minus_the_log_probability_of_the_tags(free: bool) -> None:
     model = tagger(scheme="BIO")
     document = segment(Document("d", "a b c", (Entity("ADR", words((0, 2))),)))
     [sentence] = document.sentences or ()
-    [window] = windows(sentence, model.reader(document.text, [sentence])[0], max_pieces=60)
+    [window] = windows(sentence, model.reader(document.text, [sentence])[0], max_subwords=60)
     head, batch = model.network.head, word_batch([window], model.reader)
     wanted = head.window_targets(window, align(document)[0][0])
     if free:

@@ -30,9 +30,9 @@ def read_weights(path: Path, options: ElmoOptions) -> dict[str, Tensor]:
         import h5py
     except ImportError as error:
         raise DisconerError(
-            "The weights of ELMo are in an HDF5 file, which takes h5py to read",
+            "The weights of ELMo are in an HDF5 file, which needs h5py",
             where=Where(str(path)),
-            fix="Install it: pip install 'disconer[elmo]', or pip install h5py. A model trained on it needs none.",
+            fix="Install it: pip install 'disconer[elmo]', or pip install h5py. A trained model does not need it.",
         ) from error
     try:
         with h5py.File(path, "r") as file:
@@ -40,7 +40,7 @@ def read_weights(path: Path, options: ElmoOptions) -> dict[str, Tensor]:
     except (OSError, KeyError, ValueError) as error:
         raise _damaged(path, str(error)) from error
     if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise _damaged(path, "numbers that are none (NaN or infinite)")
+        raise _damaged(path, "NaN or infinite numbers")
     return {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
 
 
@@ -88,10 +88,10 @@ def _array(file: Any, name: str) -> Floats:
 
 def _damaged(path: Path, got: str) -> DisconerError:
     return DisconerError(
-        "These weights of ELMo are damaged, or something else",
+        "These are not weights of ELMo, or they are damaged",
         where=Where(str(path)),
         got=got.strip("'\""),
-        fix="Copy or download them again, whole, with the options.json that belongs to them.",
+        fix="Copy or download them again, with the options.json that belongs to them.",
     )
 
 
@@ -107,7 +107,7 @@ def load_elmo_encoding(config: EncoderConfig) -> Encoding:
         encoder.bilm.load_state_dict(read_weights(weights_path, options))
     except RuntimeError as error:
         raise DisconerError(
-            f"These weights of ELMo do not belong to the {options_path.name} beside them",
+            f"These weights of ELMo do not belong to the {options_path.name} next to them",
             where=Where(str(weights_path)),
             got=excerpt(" ".join(str(error).split()), 160),
             fix="Copy or download both again.",
@@ -124,7 +124,7 @@ def build_elmo_encoding(description: Mapping[str, Any], folder: Path) -> Encodin
             "The ELMo of this model cannot be built from its description",
             where=Where(str(folder / CONFIG)),
             got=str(error),
-            fix="Copy the model again, whole.",
+            fix="Copy the complete model again.",
         ) from error
     return Encoding(encoder, ElmoReader())
 

@@ -86,7 +86,7 @@ class ElmoOptions:
         letters, lstm = options["char_cnn"], options["lstm"]
         activation = letters.get("activation", "relu")
         if letters["max_characters_per_token"] != MAX_LETTERS or activation not in ACTIVATIONS:
-            raise ValueError(f"words of other than {MAX_LETTERS} letters, or an activation that ELMo never had")
+            raise ValueError(f"words not of {MAX_LETTERS} characters, or an unknown activation")
         return cls(
             letters=int(letters["n_characters"]),
             letter_size=int(letters["embedding"]["dim"]),

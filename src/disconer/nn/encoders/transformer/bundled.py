@@ -81,8 +81,8 @@ def digest(encoder: str) -> str:
 def check_base(encoder: str, expected: str, folder: Path) -> None:
     if not is_compact(BUNDLED_ENCODERS / encoder) or digest(encoder) != expected:
         raise DisconerError(
-            f"This model says how it differs from the encoder {encoder!r}, and this disconer has another or none",
+            f"This model stores differences from the bundled encoder {encoder!r}, which this disconer does not have",
             where=Where(str(folder)),
-            fix="Use the version of disconer that wrote the model, or have it written whole there: "
+            fix="Use the version of disconer that wrote the model, or save the complete model there: "
             "`Recognizer.from_pretrained(MODEL).save_pretrained(FOLDER)`.",
         )

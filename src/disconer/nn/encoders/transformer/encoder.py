@@ -15,7 +15,7 @@ from disconer.core.files import CONFIG
 from disconer.nn.encoders.encoder import Encoding, WordEncoder
 from disconer.nn.encoders.hub import first_line, quiet
 from disconer.nn.encoders.transformer.case import reads_case
-from disconer.nn.encoders.transformer.pretrained import load_encoder, max_pieces, without_pooler
+from disconer.nn.encoders.transformer.pretrained import load_encoder, max_subwords, without_pooler
 from disconer.nn.encoders.transformer.subwords import TOKENIZER, PieceTokenizer, damaged_tokenizer
 from disconer.nn.tensors import WordBatch
 
@@ -59,8 +59,8 @@ class TransformerWords(WordEncoder):
         return int(self.transformer.config.hidden_size)  # type: ignore[union-attr, arg-type]
 
     @property
-    def max_pieces(self) -> int:
-        return max_pieces(self.transformer)
+    def max_subwords(self) -> int:
+        return max_subwords(self.transformer)
 
     @property
     def vectors(self) -> nn.Parameter | None:

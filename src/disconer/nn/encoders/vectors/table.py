@@ -164,7 +164,7 @@ def read_table(folder: Path) -> VectorTable | None:
 
 def _mapped(path: Path, kind: str, shape: list[int]) -> Any:
     if path.stat().st_size != np.dtype(kind).itemsize * np.prod(shape, dtype=np.int64):
-        raise ValueError(f"{path} is not as long as it was written")
+        raise ValueError(f"{path} has the wrong size")
     return np.memmap(path, dtype=kind, mode="r", shape=tuple(shape)).view(np.ndarray)  # a plain array is read faster
 
 
@@ -180,9 +180,9 @@ def write_table(rows: Rows, folder: Path) -> None:
                 words.append(word)
                 stream.write(vector.astype(_TYPES[_VECTORS]).tobytes())
     if not words:
-        raise DisconerError("Not one of these word vectors can be used", where=Where(rows.path), got=_listed(ledger))
+        raise DisconerError("None of these word vectors can be used", where=Where(rows.path), got=_listed(ledger))
     index, n_again = build_index(words)
-    ledger.lost("words given again", n_again)
+    ledger.lost("duplicate words", n_again)
     shapes = {_VECTORS: [len(words), rows.size]}
     for name in _TYPES.keys() - {_VECTORS}:
         array = getattr(index, name)
@@ -196,7 +196,7 @@ def _fault(word: bytes, vector: Floats) -> str | None:
     if not word:
         return "vectors without a word"
     if not np.isfinite(vector).all():
-        return "vectors with numbers that are none (NaN or infinite)"
+        return "vectors with NaN or infinite numbers"
     try:
         word.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
@@ -233,7 +233,7 @@ def _into_cache(files: VectorFiles, place: Path) -> VectorTable:
         shutil.rmtree(staging, ignore_errors=True)
     table = read_table(place)
     if table is None:
-        raise OSError(f"{place} does not keep what is written to it")
+        raise OSError(f"{place} lost data that was written to it")
     return table
 
 

@@ -1,4 +1,4 @@
-"""What the grid head can be told."""
+"""Settings of the grid head."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class GridSettings(HeadSettings):
     kind: Literal["grid"] = "grid"
     decoding: Decoding = Field(
         default="envelopes",
-        description="How entities are read off: envelopes (first and last word, with a gap or without; links find the "
-        "parts of those with one) or paths (of links from first to last word, for all, as in W2NER).",
+        description="Decoding: envelopes (first and last word, with a gap or without; links find the "
+        "fragments of those with one) or paths (of links from first to last word, as in W2NER).",
     )
     reach: Count | None = Field(
         default=48,
-        description="Most words from the first to the last of an entity; wider ones are missed. null: no limit.",
+        description="Maximum words from the first to the last of an entity; wider ones are missed. null: no limit.",
     )
     channels: Count = Field(default=64, description="Channels of the grid.")
     dilations: Sizes = Field(
-        default=(1, 2, 3), description="Dilations of the convolutions over the grid, first to last; []: none."
+        default=(1, 2, 3), description="Dilations of the successive convolutions over the grid; []: none."
     )
     biaffine: Count = Field(default=128, description="Size of the vectors of the biaffine product.")
     hidden: Count = Field(default=128, description="Hidden units between the convolutions and the scores.")
@@ -34,6 +34,4 @@ class GridSettings(HeadSettings):
     gap_weight: Rate = Field(
         default=3.0, description="Weight of discontinuous entities in the loss: of their cells, and of links over gaps."
     )
-    threshold: Share = Field(
-        default=0.5, description="Probability from which on something is an entity: that of all its parts together."
-    )
+    threshold: Share = Field(default=0.5, description="Minimum probability of an entity: the product over its parts.")

@@ -13,8 +13,8 @@ from disconer.text.fragment_graph import assemble
 
 # Why an entity is lost, whatever the width limit.
 WITHIN = "has only fragments that a larger entity has, too"
-JOINED = "has fragments that an entity of another label joins with others"  # succession is of no label
-MERGED = "is swallowed by a clique that is no entity"
+JOINED = "has fragments that an entity of another label combines with others"  # succession is of no label
+MERGED = "is part of a clique that is not an entity"
 SPLIT = "is discontinuous, and pairs of fragments are not scored (head.relations.enabled)"
 
 

@@ -214,7 +214,7 @@ def _allowed(given: Tensor | None, *shape: int) -> Tensor:
     if given is None:
         return torch.ones(shape, dtype=torch.bool)
     if given.shape != shape:
-        raise ValueError(f"which tags are allowed has the shape {tuple(given.shape)}, expected {shape}")
+        raise ValueError(f"the mask of allowed tags has the shape {tuple(given.shape)}, expected {shape}")
     return given.bool().clone()
 
 

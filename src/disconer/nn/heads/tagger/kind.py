@@ -32,7 +32,7 @@ class TaggerKind(HeadKind[TaggerSettings]):
     """See `HeadKind`."""
 
     name = "tagger"
-    about = "each word gets one tag, by a linear-chain CRF, and entities are read off the tags"
+    about = "each word gets one tag, by a linear-chain CRF, and entities are decoded from the tags"
     settings = TaggerSettings
     variants = tuple(f"scheme={name}" for name in SCHEMES)
 

@@ -235,7 +235,7 @@ def _largest_first(entity: Key) -> tuple[int, tuple[Range, ...], str]:
 def _check_ranges(entities: Iterable[Key], n_words: int) -> None:
     for label, ranges in entities:
         if not ranges or not all(0 <= first < end <= n_words for first, end in ranges):
-            raise ValueError(f"entity {label} {ranges} does not lie in a sentence of {n_words} words")
+            raise ValueError(f"entity {label} {ranges} is not within a sentence of {n_words} words")
 
 
 BIO = PartScheme("BIO", (WHOLE,), name_bio, join_nothing)

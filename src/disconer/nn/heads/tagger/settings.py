@@ -1,4 +1,4 @@
-"""What the tagger can be told."""
+"""Settings of the tagger."""
 
 from __future__ import annotations
 
