@@ -36,12 +36,12 @@ class Start:
 
     def findings(self, config: Config, labels: Collection[str]) -> Iterator[str]:
         """What a configuration takes from the model. labels: those of the data."""
-        shared = sorted(set(labels) & set(self.labels))
+        words = f"Training starts from {self.name} (encoder {config.encoder.name})"
         if config.head.kind == self.config.head.kind:
-            fresh = f"its labels {', '.join(shared)} are taken over" if shared else "none of its labels is in the data"
+            shared = ", ".join(sorted(set(labels) & set(self.labels))) or "none"
+            yield f"{words}; labels taken over: {shared}."
         else:
-            fresh = f"its head, of kind {self.config.head.kind}, is not taken over"
-        yield f"Training starts from {self.name}, with its encoder ({config.encoder.name}); {fresh}."
+            yield f"{words}; its head, of kind {self.config.head.kind}, is not taken over."
 
 
 def read_start(name: str) -> Start:
