@@ -111,12 +111,12 @@ def start_in_words(config: Config) -> str:
 def card_settings(config: Config) -> str:
     """The settings as YAML, without the data and without anything about somebody's machine."""
     settings = {name: section for name, section in config.to_dict().items() if name != "data"}
-    start = settings["training"].pop("start_from")
+    start = config.training.start_from
     return format_yaml(
         settings
         | {"encoder": settings["encoder"] | {"name": public_name(config.encoder.name)}}
         | {"syntax": settings["syntax"] | {"parser": _public_parser(config)}}
-        | ({"training": {"start_from": public_name(start)} | settings["training"]} if start else {})
+        | {"training": settings["training"] | {"start_from": start and public_name(start)}}
     )
 
 
