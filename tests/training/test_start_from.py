@@ -18,13 +18,14 @@ from disconer.demo import demo_config
 from disconer.runs.agreement import differences
 from disconer.store.checkpoint import Model, load_model
 from disconer.store.digest import model_digest
+from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.training import train
 from disconer.training.data import read_data
 from disconer.training.display import Display
 from disconer.training.start_from import first_model
 from disconer.training.state import facts_of_all, run_facts
 from training.launch import launch, training
-from training.synthetic import complaints, prepare
+from training.synthetic import DRUGS, PLACES, complaints, prepare
 from training.test_resume import Killed, assert_same_result, dying_in_epoch
 
 SISTER = {"ADR": "Effect", "Drug": "Drug"}
@@ -36,6 +37,14 @@ def renamed(documents: list[Document], labels: dict[str, str]) -> list[Document]
         document.replace(entities=[replace(entity, label=labels[entity.label]) for entity in document.entities])
         for document in documents
     ]
+
+
+def with_heads(document: Document) -> Document:
+    """The first word of each sentence is its root, over all the others."""
+    cut = segment(document, SPLITTERS["rules"], TOKENIZERS["words"])
+    return cut.replace(
+        sentences=[replace(sentence, heads=(-1, *(0 for _ in sentence.tokens[1:]))) for sentence in cut.sentences or ()]
+    )
 
 
 def changed(config: Config, **sections: dict[str, Any] | None) -> Config:
@@ -174,6 +183,22 @@ def test_a_model_for_onnx_cannot_be_trained(spans: Family, tmp_path: Path) -> No
     (tmp_path / "exported" / "network.onnx").touch()
     with pytest.raises(DisconerError, match="exported to ONNX"):
         train(changed(spans.config, training={"start_from": str(tmp_path / "exported")}), tmp_path / "run")
+
+
+def test_word_vectors_and_syntax(tmp_path: Path) -> None:
+    """The words known are those of the model: its file of vectors is not needed."""
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("".join(f"{word} {number} 1 0 {-number}\n" for number, word in enumerate((*PLACES, *DRUGS))))
+    documents = [with_heads(document) for document in complaints(8)]
+    base = prepare(tmp_path, documents, documents, epochs=1, **RATES)
+    values = base.to_dict() | {"syntax": {"parser": "data", "gcn": {"blocks": 2, "size": 4}}}
+    values |= {"encoder": {"kind": "vectors", "name": str(vectors), "context": 0}}
+    given = load_model(train(config_from_dict(values), tmp_path / "given").folder)
+    vectors.unlink()
+    values["training"] |= {"start_from": str(tmp_path / "given")}
+    model, notes = first(config_from_dict(values))
+    assert_same_words(model, given)
+    assert "encoder, BiLSTM, GCN" in notes[0]
 
 
 # The run on disk, and other processes
