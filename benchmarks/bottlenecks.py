@@ -1,12 +1,12 @@
-"""How fast everything around a model is, so that one can say what becomes the bottleneck when the model is fast.
+"""The speed of everything around a model: what becomes the bottleneck when the model is fast?
 
     python benchmarks/bottlenecks.py DOCUMENTS --model MODEL [--model MODEL …] [--megabytes 20] [--json]
 
-DOCUMENTS: annotated documents of any format, repeated under new ids until their text has so many megabytes.
+DOCUMENTS: annotated documents of any format, repeated under new ids until their text has the given size.
 
-Reading and writing count processor time of one core, in words and in megabytes of text a second. Loading a model is a
-process of its own that loads it and finds the entities of one short text: once for its processor time, and by the
-clock. Files are in the cache of the system when they are read, so a slow disk is not in the figures.
+Reading and writing are measured in CPU time of one core, in words and megabytes of text per second. Loading a model is
+measured in a separate process that loads it and predicts one short text, in CPU and wall time. Files are in the
+system's cache, so disk speed is not included.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Speed:
-    """What one core does in a second."""
+    """The throughput of one core."""
 
     what: str
     words: float
@@ -60,11 +60,11 @@ class Loading:
     seconds: float
 
     def __str__(self) -> str:
-        return f"load {self.model}: {self.cpu_seconds:.1f} s of processor time, {self.seconds:.1f} s by the clock"
+        return f"load {self.model}: {self.cpu_seconds:.1f} s CPU time, {self.seconds:.1f} s wall time"
 
 
 def repeated(source: Path, megabytes: float) -> Texts:
-    """Documents without sentences, as they come from elsewhere, and with their entities, as they go out."""
+    """Documents without sentences, as input, and with entities, as output."""
     originals = list(read(source))
     words = [sum(len(sentence.tokens) for sentence in segment(document).sentences or ()) for document in originals]
     documents: list[Document] = []
@@ -76,7 +76,7 @@ def repeated(source: Path, megabytes: float) -> Texts:
         documents.append(Document(f"{original.id}-{number}", original.text, original.entities))
         n_words += words[number % len(words)]
         n_bytes += len(original.text.encode())
-    raise AssertionError  # counting has no end
+    raise AssertionError  # unreachable: the loop is endless
 
 
 def speeds(texts: Texts, folder: Path) -> Iterator[Speed]:

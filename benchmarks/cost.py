@@ -1,12 +1,12 @@
-"""What it costs to read a million notes, or all of PubMed.
+"""The cost of predicting a million notes, or all of PubMed.
 
     disconer bench --model MODEL --data SRC --threads 1 --clock cpu --only throughput --json > core.json
     python benchmarks/cost.py --core "int8=core.json" --gpu "H200=121600" [--collection "notes=1000000x500"]
 
---core, --gpu: NAME=SPEED, where SPEED is what `disconer bench --json` has printed, or a number of words a second.
---collection: NAME=DOCUMENTSxWORDS, documents and words of one; more than once.
+--core, --gpu: NAME=SPEED, where SPEED is the output of `disconer bench --json`, or a number of words per second.
+--collection: NAME=DOCUMENTSxWORDS, the number of documents and words per document; repeatable.
 
-Time is words divided by words a second, and nothing else: hours of one core, or of one GPU with the cores that feed it.
+Time is words divided by words per second: hours of one core, or of one GPU with its CPU cores.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HOUR = 3600
-CLUSTER = {"core": 64, "GPU": 8}  # of each kind, for the time by the clock
+CLUSTER = {"core": 64, "GPU": 8}  # of each kind, for the wall time
 COLLECTIONS = ("a million notes=1000000x500", "all of PubMed=37000000x265")
 
 
@@ -56,7 +56,7 @@ class Worker:
 
 
 def benched(path: Path) -> float:
-    """Words a second from text to entities, of a bench on one thread."""
+    """Words per second from text to entities, of a bench on one thread."""
     bench = json.loads(path.read_text("utf-8"))
     if bench["environment"]["threads"] != 1:
         raise SystemExit(f"{path}: a core's speed is that of one thread; bench with --threads 1")

@@ -1,8 +1,8 @@
-"""Whether cost grows no faster than the text: more sentences, and longer ones. Plots for the docs.
+"""How cost scales with the number and length of sentences, with plots for the docs.
 
     OMP_NUM_THREADS=2 python benchmarks/growth.py --model models/chia-1 --data data/chia/dev.jsonl --out docs/pictures
 
-Sentences are real: the documents of --data over and over, and for the lengths, their words in a row, cut to size.
+Sentences are real: the documents of --data, repeated, and for lengths, their words concatenated and cut to size.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MARGIN = 1.4  # room for the last label of an axis
 
 @dataclass(frozen=True)
 class Size:
-    """So many sentences in one stream, the speed, and the highest resident memory meanwhile."""
+    """The number of sentences in one stream, the speed, and the peak resident memory."""
 
     sentences: int
     per_second: float
@@ -44,7 +44,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Length:
-    """Sentences of so many tokens, and what one token took: the median, the least and the most of some rounds."""
+    """The number of tokens per sentence, and the time per token: median, minimum and maximum over rounds."""
 
     tokens: int
     microseconds: float
@@ -53,9 +53,9 @@ class Length:
 
 
 def by_size(recognizer: Recognizer, documents: list[Document], sizes: list[int], clock: Clock) -> list[Size]:
-    """The stream of each size; the smallest is run once more before, to warm up.
+    """The stream of each size; the smallest is run once before, to warm up.
 
-    Documents are shuffled, for the first thousand sentences of a corpus may well be longer than its others.
+    Documents are shuffled, as the first thousand sentences of a corpus may be longer than the rest.
     """
     shuffled = random.Random(SEED).sample(documents, len(documents))
     return [_size(recognizer, shuffled, size, clock) for size in (sizes[0], *sizes)][1:]
@@ -77,7 +77,7 @@ def _size(recognizer: Recognizer, documents: list[Document], n_sentences: int, c
 
 
 def _texts(documents: list[Document], n_sentences: int) -> Iterator[str]:
-    """Texts over and over until they have so many sentences."""
+    """Texts, repeated until they have the given number of sentences."""
     for document in cycle(documents):
         if n_sentences <= 0:
             return
@@ -86,7 +86,7 @@ def _texts(documents: list[Document], n_sentences: int) -> Iterator[str]:
 
 
 def by_length(recognizer: Recognizer, documents: list[Document], lengths: list[int], clock: Clock) -> list[Length]:
-    """Time for a token in sentences of each length, all lengths in turns."""
+    """Time per token in sentences of each length, alternating between lengths."""
     words = [
         document.text[start:end]
         for document in documents
@@ -123,19 +123,19 @@ def _annotate(recognizer: Recognizer, documents: list[Document]) -> None:
 
 def size_plot(sizes: list[Size]) -> str:
     points = [(float(size.sentences), size.per_second) for size in sizes]
-    dots = [Dot(x, y, f"{x:,.0f} sentences: {y:.1f} a second") for x, y in points]
+    dots = [Dot(x, y, f"{x:,.0f} sentences: {y:.1f} per second") for x, y in points]
     rounded = [float(f"{size.sentences:.1g}") for size in sizes]
     x = Axis("sentences in one stream", rounded[0], MARGIN * rounded[-1], rounded, log=True)
-    y = _axis("sentences a second", max(speed for _, speed in points))
-    return picture("Speed by the size of the input", x, y, [Series("text to entities", points, dots)])
+    y = _axis("sentences per second", max(speed for _, speed in points))
+    return picture("Speed by input size", x, y, [Series("text to entities", points, dots)])
 
 
 def length_plot(lengths: list[Length]) -> str:
     points = [(float(length.tokens), length.microseconds) for length in lengths]
-    dots = [Dot(x, y, f"{x:.0f} tokens: {y:.0f} µs a token") for x, y in points]
-    x = Axis("tokens of a sentence", points[0][0], MARGIN * points[-1][0], [place for place, _ in points], log=True)
-    y = _axis("µs a token", max(cost for _, cost in points))
-    return picture("Cost of a token by the length of its sentence", x, y, [Series("text to entities", points, dots)])
+    dots = [Dot(x, y, f"{x:.0f} tokens: {y:.0f} µs per token") for x, y in points]
+    x = Axis("tokens per sentence", points[0][0], MARGIN * points[-1][0], [place for place, _ in points], log=True)
+    y = _axis("µs per token", max(cost for _, cost in points))
+    return picture("Cost per token by sentence length", x, y, [Series("text to entities", points, dots)])
 
 
 def _axis(name: str, highest: float) -> Axis:
@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--device")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="sentences")
-    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="tokens of a sentence")
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="tokens per sentence")
     parser.add_argument("--out", type=Path, required=True, help="folder for growth.json and the two plots")
     parser.add_argument("--clock", default="wall", choices=["wall", "cpu"])
     arguments = parser.parse_args()

@@ -1,11 +1,11 @@
-"""Whether the fast path finds what the paper's equations, written out, find: entity by entity, over a whole corpus.
+"""Check that the fast path gives the same entities as the paper's equations, implemented literally.
 
     python benchmarks/literal.py --model models/chia --data data/chia/dev.jsonl
 
 The fast path is `Recognizer`: sentences in sorted batches, first layers factorised, decisions in NumPy. Here each
 sentence goes through the network alone; every span is the vector [h_start, h_end, width], every pair [s, s * s', s'],
-each through its whole MLP; and entities are the maximal cliques. Prints how many documents agree, and how far scores
-are apart; the exit code is 1 if an entity differs.
+each through its whole MLP; and entities are the maximal cliques. Prints how many documents agree, and the largest
+difference of scores; the exit code is 1 if an entity differs.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _entities(model: Model, window: Window) -> Iterator[tuple[str, tuple[Range, 
     chances = _mlp(head.fragments, vectors).softmax(-1)
     chosen = [number for number, row in enumerate(chances) if row.argmax() != NONE]
     if len(chosen) > len(window):
-        raise ValueError("more fragments than words: the model has not learnt anything, and this compares nothing")
+        raise ValueError("more fragments than words: the model is untrained, and the comparison meaningless")
     labels = [head.labels[int(chances[number].argmax()) - 1] for number in chosen]
     edges = {}
     for a, b in combinations(range(len(chosen)), 2):

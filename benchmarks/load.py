@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 CONNECT_ERRORS = (ConnectionRefusedError, ConnectionResetError, BrokenPipeError)
-REFUSED = "refused"  # no connection: the server never knew of the request
-LOST = "lost"  # the request was sent, and no whole answer came back
+REFUSED = "refused"  # no connection: the server did not see the request
+LOST = "lost"  # the request was sent, but no complete response came back
 
 
 @dataclass
 class Answer:
-    """What became of a request.
+    """The outcome of a request.
 
     outcome: the status, `REFUSED` or `LOST`. seconds: since it was due.
     """
@@ -90,7 +90,7 @@ async def closed_loop(
     seconds: float,
     enough: asyncio.Event | None = None,
 ) -> list[Answer]:
-    """So many clients, each of which asks again as soon as it is answered, in an order of its own.
+    """Closed loop: a number of clients, each of which sends the next request after a response, in its own order.
 
     enough: ends it before its time.
     """
@@ -111,7 +111,7 @@ async def closed_loop(
 
 
 async def open_loop(host: str, port: int, requests: Sequence[bytes], *, rate: float, seconds: float) -> list[Answer]:
-    """So many requests a second at random moments, whether earlier ones are answered or not."""
+    """Open loop: requests at a given rate at random times, regardless of responses."""
     chance = random.Random(0)
     idle: list[Client] = []
     start = due = time.perf_counter()

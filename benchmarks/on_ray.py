@@ -1,14 +1,14 @@
-"""How fast prediction on Ray is with one actor and with two, and whether its memory stays flat.
+"""The speed of prediction on Ray with one actor and with two, and whether memory stays constant.
 
     python benchmarks/on_ray.py speed --model models/chia-int8 --data data/chia/dev.jsonl
     python benchmarks/on_ray.py memory --model models/chia-int8 --data data/chia/dev.jsonl --sentences 200000
 
-Sentences are real, those of --data over and over, each a document. `speed` runs one actor and two in turns, a thread
-each, and counts from the block after which all of them are at work; starting Ray and loading models is told apart. The
-limit: two actors predict at least 1.7 times as fast as one. It needs two processors that nobody else uses.
+Sentences are real, those of --data repeated, one per document. `speed` alternates between one actor and two, one
+thread each, and measures from the block after which all of them are working; starting Ray and loading models is
+reported separately. The limit: two actors are at least 1.7 times as fast as one. It needs two idle cores.
 
-`memory` prints, as time goes by, what is resident and shared with no other process, by kind of process. The limit: in
-the second half of the run the most is not more than a tenth above the most of the first half.
+`memory` prints unshared resident memory over time, by kind of process. The limit: the peak of the second half of the
+run is at most a tenth above the peak of the first half.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from disconer import read
 from disconer.core.ledger import Ledger
 from disconer.formats.source import Source
 from disconer.predict.inputs import BLOCK_RECORDS, units
-from disconer.predict.predictor import Settings
 from disconer.predict.ray import stream
 from disconer.predict.ray.block import Block
 from disconer.predict.ray.cluster import joined
 from disconer.predict.ray.plan import HERE, Cluster
 from disconer.predict.ray.work import RayWork
+from disconer.predict.settings import Settings
 from disconer.text import SPLITTERS
 
-WARM_UP = 4  # blocks, after which both of two actors have loaded their models
-EVERY = 5.0  # seconds between looks at memory
+WARM_UP = 4  # blocks, after which both actors have loaded their models
+EVERY = 5.0  # seconds between memory samples
 FASTER, FLATTER = 1.7, 1.1
 MB = 2**20
 KINDS = {"ray::MapWorker": "actors", "ray::Read": "reader"}
@@ -56,7 +56,7 @@ class Times:
 
     @property
     def per_second(self) -> float:
-        """Documents a second once everybody is at work."""
+        """Documents per second once all actors are working."""
         return sum(self.documents[WARM_UP:]) / (self.seconds[-1] - self.seconds[WARM_UP - 1])
 
 
@@ -69,7 +69,7 @@ def write_sentences(data: Path, out: Path, n: int) -> None:
 
 
 def run(source: Path, model: str, actors: int) -> Times:
-    """Predict all of it into a folder that is then thrown away."""
+    """Predict everything into a temporary folder."""
     times, original = Times(), stream.stream_blocks
     started = time.perf_counter()
 
@@ -98,7 +98,7 @@ def speed(source: Path, model: str, rounds: int) -> bool:
                 times = run(source, model, actors)
                 speeds.append(times.per_second)
                 print(
-                    f"round {number}, {actors} actor{'s' if actors > 1 else ''}: {times.per_second:7.1f} sentences a "
+                    f"round {number}, {actors} actor{'s' if actors > 1 else ''}: {times.per_second:7.1f} sentences per "
                     f"second, first block after {times.seconds[0]:.1f} s, all after {times.seconds[-1]:.1f} s",
                     flush=True,
                 )
@@ -144,7 +144,7 @@ def memory(source: Path, model: str, actors: int) -> bool:
     samples: list[tuple[float, Counter[str]]] = []
     with watched(samples):
         times = run(source, model, actors)
-    print(f"{sum(times.documents)} sentences, {times.per_second:.1f} a second, {times.seconds[-1]:.0f} s in all")
+    print(f"{sum(times.documents)} sentences, {times.per_second:.1f} per second, {times.seconds[-1]:.0f} s in total")
     at_work = [found.total() for seconds, found in samples if times.seconds[WARM_UP] < seconds < times.seconds[-1]]
     middle = len(at_work) // 2
     first, second = max(at_work[:middle]), max(at_work[middle:])

@@ -1,13 +1,13 @@
-"""How long a sentence takes from text to entities, how fast many texts go, and how much memory long ones need.
+"""Latency of a sentence, throughput of many texts, and memory of long ones, from text to entities.
 
     OMP_NUM_THREADS=2 python benchmarks/prediction.py [--model M] [--long 1000000]
 
-Without --model a model of the embedded size is made: the MiniLM encoder under the default settings, with a head that
-has learnt nothing. What a head costs depends on how many fragments it finds, so the figures are given for a head that
-finds about as many as there are in clinical text, and for one that takes everything for a fragment.
+Without --model, an untrained model of the default size is made: the MiniLM encoder with default settings. The cost of
+a head depends on how many fragments it finds, so figures are given for a head that finds about as many as in clinical
+text, and for one that classifies everything as a fragment.
 
-The limits: 30 ms for a sentence, 2 GB for a process that predicts a text of 1 MB, whatever is in it. Each long text
-is predicted in a process of its own, whose peak memory is that of everything: Python, torch, model and text.
+The limits: 30 ms per sentence, 2 GB for a process that predicts any text of 1 MB. Each long text is predicted in a
+separate process, whose peak memory includes everything: Python, torch, model and text.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LONG_TEXTS = {
 
 
 def make_model(folder: Path, *, threshold: float) -> None:
-    """A model of the embedded size whose fragments are those spans that score over `threshold` by chance."""
+    """An untrained model whose fragments are the spans with a random score above `threshold`."""
     torch.manual_seed(1)
     config = Config.model_validate({"data": {"train": "none", "dev": "none"}})
     encoding = load_encoding(config.encoder)
@@ -75,7 +75,7 @@ def sentence_time(model: Path) -> None:
     print(
         f"a sentence of {n_words} words, {n_entities} entities: median {statistics.median(wall):.1f} ms, "
         f"95 % within {statistics.quantiles(wall, n=20)[-1]:.1f} ms, "
-        f"{statistics.median(busy):.1f} ms of processor time ({torch.get_num_threads()} threads)"
+        f"{statistics.median(busy):.1f} ms CPU time ({torch.get_num_threads()} threads)"
     )
 
 
@@ -88,12 +88,12 @@ def throughput(model: Path, n_texts: int = 200) -> None:
     seconds = time.perf_counter() - started
     print(
         f"{n_texts} sentences of {n_words} words: "
-        f"{n_texts / seconds:.0f} sentences, {n_words / seconds:.0f} words a second"
+        f"{n_texts / seconds:.0f} sentences, {n_words / seconds:.0f} words per second"
     )
 
 
 def long_text(model: Path, name: str, size: int) -> None:
-    """Predict one long text and print what it took; run in a process of its own."""
+    """Predict one long text and print time and memory; run in a separate process."""
     unit = LONG_TEXTS[name]
     text = (unit * (size // len(unit.encode()) + 1)).encode()[:size].decode("utf-8", "ignore")
     ner = Recognizer.from_pretrained(model)
@@ -125,7 +125,7 @@ def long_texts(model: Path, size: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, help="a trained model, in place of those made here")
+    parser.add_argument("--model", type=Path, help="a trained model, instead of those made here")
     parser.add_argument("--long", type=int, default=1_000_000, help="bytes of the long texts; 0: leave them out")
     parser.add_argument("--one", choices=LONG_TEXTS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

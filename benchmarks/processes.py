@@ -1,12 +1,12 @@
-"""Whether several processes train the model that one process trains.
+"""Check that several processes train the same model as one process.
 
     python benchmarks/processes.py TRAIN DEV WORK [--processes 2] [--words 1200] [--dev 7] [--epochs 17]
 
-TRAIN, DEV: annotated documents; the first of them that come to so many words and so many documents are taken.
+TRAIN, DEV: annotated documents; the first ones are used, up to --words words and --dev documents.
 WORK: a new folder for both runs.
 
-One process that accumulates N batches a step and N processes that take one each are to see the same batches with the
-same dropout. What may differ is the order in which gradients are added up. Losses are those of metrics.jsonl, epoch
+One process that accumulates N batches per step and N processes with one each should see the same batches with the
+same dropout. Only the order in which gradients are summed may differ. Losses are those of metrics.jsonl, epoch
 by epoch; counts are those of dev.json, label by label.
 """
 
@@ -29,7 +29,7 @@ DEV_FIGURES = ("dev_precision", "dev_recall", "dev_f1", "dev_f1_discontinuous")
 
 
 def worth(documents: Iterable[Document], n_words: int) -> Iterator[Document]:
-    """The first documents, until they have so many words."""
+    """The first documents, up to a number of words."""
     for document in documents:
         if n_words <= 0:
             return
@@ -38,7 +38,7 @@ def worth(documents: Iterable[Document], n_words: int) -> Iterator[Document]:
 
 
 def train(work: Path, name: str, processes: int, accumulate: int, epochs: int) -> list[dict[str, Any]]:
-    """A run of the preset for Chia on the excerpt; gives its records, one an epoch."""
+    """A run of the preset for Chia on the excerpt; returns its records, one per epoch."""
     settings = {
         "data.train": work / "train.jsonl",
         "data.dev": work / "dev.jsonl",
@@ -61,7 +61,7 @@ def train(work: Path, name: str, processes: int, accumulate: int, epochs: int) -
 
 
 def compare(one: list[dict[str, Any]], many: list[dict[str, Any]]) -> float:
-    """Print both loss curves; gives the widest gap between them, relative."""
+    """Print both loss curves; returns the largest relative difference."""
     print("epoch  loss, one process  loss, several  relative difference  dev figures")
     gaps = []
     for alone, together in zip(one, many, strict=True):
@@ -72,7 +72,7 @@ def compare(one: list[dict[str, Any]], many: list[dict[str, Any]]) -> float:
 
 
 def dev_counts(run: Path) -> dict[str, Any]:
-    """All counts of the best model on dev. Means of scores are left out: their last digits follow the weights'."""
+    """All counts of the best model on dev. Mean scores are left out: their last digits depend on the weights'."""
     figures: dict[str, Any] = json.loads((run / "dev.json").read_text("utf-8"))
     return {name: found for name, found in figures.items() if name != "calibration"}
 
@@ -94,10 +94,8 @@ def main() -> None:
     many = train(given.work, "many", given.processes, 1, given.epochs)
     gap = compare(one, many)
     same = dev_counts(given.work / "one") == dev_counts(given.work / "many")
-    print(
-        f"widest difference of the loss {gap:.1e} (at most {TOLERANCE:.0e}): {'holds' if gap <= TOLERANCE else 'FAILS'}"
-    )
-    print(f"counts of the best model on dev: {'equal to the last' if same else 'DIFFERENT'}")
+    print(f"largest loss difference {gap:.1e} (at most {TOLERANCE:.0e}): {'holds' if gap <= TOLERANCE else 'FAILS'}")
+    print(f"counts of the best model on dev: {'equal' if same else 'DIFFERENT'}")
     sys.exit(0 if same and gap <= TOLERANCE else 1)
 
 

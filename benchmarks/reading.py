@@ -1,11 +1,11 @@
-"""How fast brat is read, and how much memory streaming takes.
+"""The speed of reading brat, and the memory of streaming.
 
     python benchmarks/reading.py speed ../shared/data/chia/chia_without_scope.zip [--repeats 9] [--json]
     python benchmarks/reading.py memory [--size 1e9] [--verbs convert stats] [--json]
 
-speed: text and annotation bytes a second on one core, from the .zip and from the folder that is in it.
+speed: text and annotation bytes per second on one core, from the .zip and from its unpacked folder.
 memory: the peak resident memory of `disconer convert` and `disconer stats` on JSONL of a tenth, a half and all of
-    a size, made of random documents with sentences. It should be flat but for the ids that were seen, some 16 to 32
+    a size, made of random documents with sentences. It should be constant except for the ids seen so far, 16 to 32
     bytes each.
 """
 
@@ -36,7 +36,7 @@ MODULE = [sys.executable, "-c", "from disconer.cli import main; main()"]
 
 @dataclass
 class Speed:
-    """Megabytes a second of processor time: the best of the repeats, and the one in the middle."""
+    """Megabytes per second of CPU time: best and median of the repeats."""
 
     source: str
     megabytes: float
@@ -44,9 +44,7 @@ class Speed:
     middle: float
 
     def __str__(self) -> str:
-        return (
-            f"{self.source}: {self.best:.1f} MB/s at best, {self.middle:.1f} in the middle, of {self.megabytes:.2f} MB"
-        )
+        return f"{self.source}: {self.best:.1f} MB/s at best, median {self.middle:.1f}, of {self.megabytes:.2f} MB"
 
 
 @dataclass

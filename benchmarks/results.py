@@ -1,8 +1,8 @@
-"""Figures over seeds: mean and deviation of training runs, as the rows of a Markdown table.
+"""Metrics over seeds: mean and standard deviation of training runs, as rows of a Markdown table.
 
     python benchmarks/results.py models/chia-1 models/chia-2 models/chia-3
 
-Each folder is one that `disconer train` wrote; all should differ in their seed alone.
+Each folder was written by `disconer train`; all should differ only in their seed.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""How well the rule splitter finds sentence ends, and how fast.
+"""Accuracy and speed of the rule-based sentence splitter.
 
     python benchmarks/sentences.py ../shared/data [--split train] [--show 40]
 
-Gold: GENIA's <sentence> elements (title and abstract parted by a line break, sentences by a space) and CRAFT's
-sentences. An end counts if it is found to the character; the last end of a document is given away and not counted.
-"wrapped" is the same text broken to lines of 78 characters, as clinical notes are. "inside lines" leaves out the
-ends that a line break shows. "cut" is the part of entities that a wrong end divides.
+Gold: GENIA's <sentence> elements (title and abstract separated by a line break, sentences by a space) and CRAFT's
+sentences. An end must match to the character; the last end of a document is trivial and not counted. "wrapped" is the
+same text wrapped to lines of 78 characters, like clinical notes. "inside lines" excludes ends at line breaks. "cut" is
+the fraction of entities divided by a wrong end.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def craft(data: Path, split: str) -> Iterator[Document]:
 
 
 def wrapped(document: Document) -> Document:
-    """The document with some spaces made line breaks; every offset stays."""
+    """The document with some spaces replaced by line breaks; offsets are unchanged."""
     lines = []
     for line in document.text.split("\n"):
         start = 0
@@ -119,7 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="the folder of corpora")
     parser.add_argument("--split", default="test")
-    parser.add_argument("--show", type=int, default=0, help="print so many errors a corpus")
+    parser.add_argument("--show", type=int, default=0, help="number of errors to print per corpus")
     arguments = parser.parse_args()
     for name, corpus in (("GENIA", genia), ("CRAFT", craft)):
         documents = list(corpus(arguments.data, arguments.split))

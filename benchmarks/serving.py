@@ -1,18 +1,18 @@
-"""Whether the service holds under load: right answers, speed, latency, memory, overload, and its end.
+"""The service under load: correct responses, throughput, latency, memory, overload, and shutdown.
 
     python benchmarks/serving.py MODEL TEXTS [--clients 64] [--seconds 60] [--json]
 
 MODEL: as for `disconer serve`. TEXTS: annotated documents, whose sentences are sent as texts.
 
-A server of its own is started on the loopback device, and asked by clients of this process, so that both share
-the machine. Set OMP_NUM_THREADS to say how many threads the model uses, here as in the figure it is compared with.
+A server is started on the loopback device, with clients in this process, so both share the machine. OMP_NUM_THREADS
+sets the number of threads of the model, here and in the baseline.
 
-pipe: `Recognizer.pipe` over the same texts in a process of its own.
-closed: so many clients at once, each asking again as soon as it is answered. Every answer is compared with that of
+pipe: `Recognizer.pipe` over the same texts in a separate process.
+closed: concurrent clients, each sending the next request after a response. Every response is compared with that of
     the same text sent alone. Memory: the server's, after a third of the time and at the end.
-80 %: as many requests as 80 % of that speed, at random moments. Time counts from the moment when a request was due.
-overload: three times as many as the server can answer, long enough to fill its queue twice over.
-end: SIGTERM while all clients ask. Lost is a request that was sent and got no whole answer.
+80 %: requests at 80 % of that rate, at random times. Latency counts from when a request was due.
+overload: three times the server's capacity, long enough to fill its queue twice.
+end: SIGTERM under load. A request is lost if it was sent and got no complete response.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MEGABYTE = 2**20
 
 
 def sentences(path: Path, count: int) -> list[str]:
-    """The first different sentences of annotated documents."""
+    """The first distinct sentences of annotated documents."""
     found = (
         document.text[sentence.start : sentence.end]
         for document in map(segment, read(path))
@@ -56,7 +56,7 @@ def sentences(path: Path, count: int) -> list[str]:
 
 
 def pipe_speed(model: str, texts: Sequence[str], seconds: float) -> float:
-    """Texts a second of `Recognizer.pipe`."""
+    """Texts per second of `Recognizer.pipe`."""
     from disconer.predict.recognizer import Recognizer
 
     recognizer = Recognizer.from_pretrained(model)
@@ -68,7 +68,7 @@ def pipe_speed(model: str, texts: Sequence[str], seconds: float) -> float:
 
 
 class Server:
-    """`disconer serve` in a process of its own. options: further ones of the command."""
+    """`disconer serve` in a separate process. options: further options of the command."""
 
     def __init__(self, model: str, *options: str) -> None:
         command = [sys.executable, "-m", "disconer", "serve", "--model", f"model={model}", "--port", "0", *options]
@@ -105,7 +105,7 @@ def serving(model: str, *options: str) -> Iterator[Server]:
 
 
 def quantile(answers: Sequence[Answer], part: float) -> float:
-    """Milliseconds within which this part of the requests is answered."""
+    """A percentile of the response time, in milliseconds."""
     ordered = sorted(answer.seconds for answer in answers)
     return 1000 * ordered[min(int(part * len(ordered)), len(ordered) - 1)] if ordered else float("nan")
 
@@ -120,7 +120,7 @@ def outcomes(answers: Sequence[Answer]) -> dict[str, int]:
 
 
 def wrong(answers: Sequence[Answer], alone: Sequence[Answer]) -> int:
-    """Answers that are not those that the same texts got alone."""
+    """Responses that differ from those to the same texts sent alone."""
     expected = [json.loads(answer.body)["documents"][0] for answer in alone]
     return sum(
         answer.outcome == 200 and not _same(json.loads(answer.body)["documents"][0], expected[answer.number])
@@ -183,7 +183,7 @@ async def measure(model: str, texts: Sequence[str], *, clients: int, seconds: fl
 
 
 def verdicts(figures: dict[str, Any]) -> dict[str, bool]:
-    """What must hold."""
+    """The requirements."""
     phases = ("closed", "80 %", "overload", "end")
     early, late = figures["closed"]["memory_mb"]
     return {
@@ -220,7 +220,7 @@ def main() -> None:
     parser.add_argument("texts", type=Path)
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--sentences", type=int, default=500, help="how many different texts are sent")
+    parser.add_argument("--sentences", type=int, default=500, help="number of distinct texts")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--only-pipe", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()

@@ -1,19 +1,19 @@
-"""Whether the service on Ray holds while a replica is killed, the model changes, too much is asked, and at its end.
+"""The service on Ray while a replica is killed, the model is updated, under overload, and at shutdown.
 
     python benchmarks/serving_on_ray.py MODEL OTHER TEXTS [--replicas 2] [--clients 16] [--seconds 30] [--json]
 
-MODEL, OTHER: as for `disconer serve`; the service changes from the one to the other. TEXTS: annotated documents, whose
+MODEL, OTHER: as for `disconer serve`; the service is updated from one to the other. TEXTS: annotated documents, whose
 sentences are sent as texts.
 
-`disconer serve --ray` is started with a Ray of its own, and asked by clients of this process. Every answer is compared
-with that of the same model to the same text sent alone. Models of 8 bits answer by what else is in a batch: of them,
-only `strange` can be judged, which are answers about another text than was sent.
+`disconer serve --ray` is started with a local Ray, with clients in this process. Every response is compared with that
+of the same model to the same text sent alone. The output of int8 models depends on the batch: for them only `strange`
+is meaningful, which counts responses about another text than the one sent.
 
-load: so many clients at once, each asking again as soon as it is answered.
-kill: the same, and kill -9 of a replica in the middle. Failed are requests without an answer of status 200.
+load: concurrent clients, each sending the next request after a response.
+kill: the same, and kill -9 of a replica in the middle. Failed requests are those without status 200.
 change: the same, while `disconer serve --ray ADDRESS --model OTHER` runs, until it returns.
-overload: three times as many requests as it can answer.
-end: SIGTERM while all clients ask.
+overload: three times its capacity.
+end: SIGTERM under load.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WITH_TOKEN = os.environ | {"RAY_AUTH_MODE": "token"}
 
 
 def replicas_of(server: Server) -> list[int]:
-    """The processes of replicas that this server has started, and of no other's."""
+    """The processes of this server's replicas."""
     return [process for process in descendants(server.process.pid) if _command(process).startswith(REPLICA)]
 
 
@@ -60,10 +60,10 @@ def _command(process: int) -> bytes:
 
 
 def ray_address(server: Server) -> str:
-    """What the server says after the place where it serves."""
+    """The address of Ray, from the server's output."""
     assert server.process.stderr is not None
     found = re.search(r"--ray (\S+)", server.process.stderr.readline())
-    assert found, "the server does not say how to change it"
+    assert found, "the server does not say how to update it"
     return found.group(1)
 
 
@@ -102,7 +102,7 @@ def figures_of(answers: Sequence[Answer], alone: dict[str, Sequence[Answer]]) ->
 
 
 async def during(load: Awaitable[list[Answer]], event: Awaitable[None], enough: asyncio.Event) -> list[Answer]:
-    """The answers while something happens."""
+    """The responses during an event."""
     asking = asyncio.ensure_future(load)
     await event
     enough.set()
@@ -144,7 +144,7 @@ async def measure(
 
 
 def verdicts(figures: dict[str, Any], clients: int) -> dict[str, bool]:
-    """What must hold."""
+    """The requirements."""
     killed, changed, refused = (figures[phase] for phase in ("kill", "change", "overload"))
     return {
         "no wrong answer": not any(any(phase["wrong"].values()) for phase in figures.values()),
@@ -168,7 +168,7 @@ def main() -> None:
     parser.add_argument("--replicas", type=int, default=2)
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--sentences", type=int, default=200, help="how many different texts are sent")
+    parser.add_argument("--sentences", type=int, default=200, help="number of distinct texts")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     texts = sentences(given.texts, given.sentences)

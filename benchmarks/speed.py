@@ -1,15 +1,15 @@
-"""The bars that disconer's speed is held to: what was measured, and whether it holds.
+"""disconer's speed targets: measured values, and whether each is met.
 
     OMP_NUM_THREADS=2 python benchmarks/speed.py --data data/chia/dev.jsonl --plain models/chia-plain \
         --both models/chia-both --both-data data/chia/dev-heads.jsonl --default models/demo --exported exported/chia \
         --growth docs/pictures/growth.json
 
---plain: a trained model without BiLSTM and GCN. --both: one with both; its data brings heads along.
---default: whatever model is embedded. --exported: what `disconer export` wrote, against the torch encoder of --plain,
---both or --default, the first of them that is given. --growth: what benchmarks/growth.py wrote.
+--plain: a trained model without BiLSTM and GCN. --both: one with both; its data has dependency heads.
+--default: the default model. --exported: an exported model, against the torch encoder of the first given of --plain,
+--both and --default. --growth: output of benchmarks/growth.py.
 
-Bars whose model is not given are left out. Ratios are medians of rounds in turns; see docs/explanation/speed.md. The
-exit code is 1 if a bar does not hold.
+Targets whose model is not given are left out. Ratios are medians of alternating rounds; see
+docs/explanation/speed.md. The exit code is 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from disconer.bench.measurements import Report, bench
 from disconer.bench.timing import REPEATS, Settings
 from disconer.formats import read
-from disconer.predict.loading import load
+from disconer.predict.recognizer import load
 from disconer.store.names import find_model
 
 PLAIN, BOTH, DEFAULT = 0.80, 0.65, 0.65  # end to end, of the bare encoder's speed
@@ -38,7 +38,7 @@ TOKEN_COST = 2.0  # times the cheapest, whatever the length of the sentence
 
 @dataclass(frozen=True)
 class Bar:
-    """A figure and its limit."""
+    """A measured value and its target."""
 
     name: str
     measured: float
@@ -57,7 +57,7 @@ class Bar:
 
 
 def model_bars(name: str, report: Report, limit: float) -> Iterator[Bar]:
-    """The bars of one trained model."""
+    """The targets of one trained model."""
     if (found := report.throughput) is not None:
         on_gpu = report.environment["device"] != "CPU"
         ratio = found.ratio_own_batches if on_gpu else found.ratio  # 32 sentences leave a GPU idle
@@ -70,7 +70,7 @@ def model_bars(name: str, report: Report, limit: float) -> Iterator[Bar]:
 
 
 def growth_bars(path: Path) -> Iterator[Bar]:
-    """Of what benchmarks/growth.py wrote."""
+    """The targets of the output of benchmarks/growth.py."""
     figures = json.loads(path.read_text())
     speeds = [size["per_second"] for size in figures["sizes"]]
     memory = [size["megabytes"] for size in figures["sizes"]]
@@ -78,11 +78,11 @@ def growth_bars(path: Path) -> Iterator[Bar]:
     sizes = f"{figures['sizes'][0]['sentences']:,} to {figures['sizes'][-1]['sentences']:,} sentences"
     yield Bar(f"{sizes}: change of speed", max(speeds) / min(speeds) - 1, SPEED_CHANGE, at_least=False)
     yield Bar(f"{sizes}: growth of memory", memory[-1] / memory[0] - 1, MEMORY_CHANGE, at_least=False)
-    yield Bar("cost of a token, dearest to cheapest length", max(costs) / min(costs), TOKEN_COST, at_least=False)
+    yield Bar("cost per token, most to least expensive length", max(costs) / min(costs), TOKEN_COST, at_least=False)
 
 
 def bars(arguments: argparse.Namespace, settings: Settings) -> Iterator[Bar]:
-    """Measure what was given, one model after another."""
+    """Measure the given models, one after another."""
     for name, folder, data, limit in (
         ("no BiLSTM, no GCN", arguments.plain, arguments.data, PLAIN),
         ("BiLSTM and GCN, heads given", arguments.both, arguments.both_data, BOTH),
@@ -108,9 +108,9 @@ def main() -> None:
     parser.add_argument("--plain", help="model without BiLSTM and GCN")
     parser.add_argument("--both", help="model with BiLSTM and GCN")
     parser.add_argument("--both-data", type=Path, help="the same documents with heads")
-    parser.add_argument("--default", help="the embedded model")
+    parser.add_argument("--default", help="the default model")
     parser.add_argument("--exported", help="model for ONNX Runtime")
-    parser.add_argument("--bf16", help="model to be run in bf16")
+    parser.add_argument("--bf16", help="model to run in bf16")
     parser.add_argument("--growth", type=Path, help="growth.json")
     parser.add_argument("--device")
     parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"])

@@ -1,4 +1,4 @@
-"""Print the model of the training run with the highest F1 on dev, the first of equals.
+"""Print the model of the training run with the highest F1 on dev; the first in case of ties.
 
 python recipes/choose.py RUN...
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def best(runs: list[Path]) -> Path:
-    """Where the best run keeps its model."""
+    """The model folder of the best run."""
 
     def dev_f1(run: Path) -> float:
         return float(json.loads((run / "dev.json").read_bytes())["overall"]["f1"])

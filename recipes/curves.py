@@ -1,13 +1,13 @@
-"""Draw learning curves: F1 on dev by the share of the training documents that models learnt from.
+"""Draw learning curves: F1 on dev by fraction of the training documents.
 
     python recipes/curves.py docs/pictures/learning.json docs/pictures
 
-writes learning-all.svg and learning-discontinuous.svg, and prints the figures as a Markdown table. The JSON is a list,
-each item of it what one share of one corpus gave:
+writes learning-all.svg and learning-discontinuous.svg, and prints the figures as a Markdown table. The JSON is a list
+with one item per fraction and corpus:
 
     {"corpus": "Chia", "percent": 10, "documents": 162, "all": [0.61, 0.6, 0.62], "discontinuous": [0.2, 0.18, 0.25]}
 
-with the F1 of every seed, of all entities and of discontinuous ones alone.
+with the F1 of every seed, for all entities and for discontinuous ones alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Item = dict[str, Any]
 
 
 def curves(measured: Sequence[Item], measure: str) -> str:
-    """The picture of one measure: a line a corpus."""
+    """The plot of one metric: one line per corpus."""
     corpora = {item["corpus"]: None for item in measured}
     series = [_series(corpus, [item for item in measured if item["corpus"] == corpus], measure) for corpus in corpora]
     shares = sorted({item["percent"] for item in measured})
@@ -36,7 +36,7 @@ def curves(measured: Sequence[Item], measure: str) -> str:
     ticks = [float(tick) for tick in range(0, 101, STEP) if tick < highest + STEP]
     x = Axis("training documents, %", shares[0], shares[-1], shares, log=True)
     y = Axis("F1 on dev", 0.0, ticks[-1], ticks)
-    return picture(f"F1 by the share of the training data: {MEASURES[measure]}", x, y, series)
+    return picture(f"F1 by fraction of the training data: {MEASURES[measure]}", x, y, series)
 
 
 def _series(corpus: str, items: Sequence[Item], measure: str) -> Series:

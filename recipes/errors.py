@@ -1,9 +1,9 @@
-"""Draw the ten most instructive errors of a model, and print them as a list for the page of results.
+"""Draw the ten most instructive errors of a model, and print them as a list for the lab book.
 
     python recipes/errors.py MODEL DEV docs/pictures/errors-NAME
 
-writes docs/pictures/errors-NAME-light.svg and docs/pictures/errors-NAME-dark.svg. DEV is annotated text that is not the
-test set: who has looked at errors has chosen by them.
+writes docs/pictures/errors-NAME-light.svg and docs/pictures/errors-NAME-dark.svg. DEV must not be the
+test set: looking at errors influences choices.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("dev", type=Path)
-    parser.add_argument("out", type=Path, help="where the pictures go, without their endings")
+    parser.add_argument("out", type=Path, help="output path, without suffix")
     given = parser.parse_args()
     gold = list(read(given.dev))
     predicted = Recognizer.from_pretrained(given.model).annotate(document.replace(entities=()) for document in gold)

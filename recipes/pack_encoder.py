@@ -1,10 +1,9 @@
-"""Store an encoder compactly, as those that come with disconer are.
+"""Store an encoder compactly, like the bundled ones.
 
     python recipes/pack_encoder.py ENCODER OUT
 
-ENCODER is a folder that `disconer adapt` wrote, or any encoder's name. Of OUT the folder's name is what configurations
-call it, if it lies in src/disconer/bundled/encoders. The layer that guesses masked pieces is left out: no model
-needs it.
+ENCODER is a folder written by `disconer adapt`, or any encoder's name. In src/disconer/bundled/encoders, the folder's
+name is the encoder's name in configurations. The masked-language-model head is left out: no model needs it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Write the card of a model that is to come with disconer, from what was measured of it and what is said in about.yaml.
+"""Write the card of a model to be bundled, from its metrics and about.yaml.
 
     python recipes/release.py MODEL --about ABOUT --runs RUN... --dev DEV_JSON --test TEST_JSON [--bench BENCH_JSON]
 
-MODEL is the finished model's folder; RUN are the folders that `disconer train` wrote, one for each seed; the JSON files
-are what `disconer evaluate --json` and `disconer bench --json` printed of MODEL. Run again, it writes the card anew.
+MODEL is the finished model's folder; RUN are the folders written by `disconer train`, one per seed; the JSON files are
+the output of `disconer evaluate --json` and `disconer bench --json` for MODEL. Running it again rewrites the card.
 """
 
 from __future__ import annotations

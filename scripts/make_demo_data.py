@@ -2,8 +2,8 @@
 
     python scripts/make_demo_data.py chia_without_scope.zip
 
-Only documents of the training split are taken, so that figures on Chia's dev and test splits stay true of models
-that started from the demo. The choice is by counting alone: run again on the same archive, it gives the same bytes.
+Only documents of the training split are used, so that Chia's dev and test splits stay unseen. The choice is
+deterministic: the same archive gives the same bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TARGET = Path(__file__).parents[1] / "src" / "disconer" / "demo"
 
 
 def choose(documents: tuple[Document, ...]) -> list[Document]:
-    """The documents with the most discontinuous entities a word, in the order of their ids."""
+    """The documents with the most discontinuous entities per word, in the order of their ids."""
     ranked = sorted(documents, key=lambda document: (-richness(document), document.id))
     return sorted(ranked[:N_DOCUMENTS], key=lambda document: document.id)
 

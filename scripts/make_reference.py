@@ -1,8 +1,8 @@
-"""Write the pages of the reference that follow from the code: commands and configuration.
+"""Generate the reference pages of commands and configuration from the code.
 
     python scripts/make_reference.py
 
-A test compares the pages with what this makes; run it when a verb, an option or a knob changes.
+A test compares the pages with the output; run it when a command, an option or a setting changes.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def table(columns: Row, rows: list[Row]) -> str:
 
 
 def commands_page() -> str:
-    """Every verb with its arguments and options."""
+    """Every command with its arguments and options."""
     root: Any = typer.main.get_command(app)
     verbs = "\n\n".join(_verb(name, command) for name, command in root.commands.items())
     return f"""# Commands
 
 {_MADE}
 
-`disconer VERB --help` says the same on the terminal. Results go to stdout, progress (only on a terminal) and accounts
-of what was skipped, normalised or lost to stderr. `disconer --debug VERB …` shows the traceback of an error. Exit codes
-are on the page on [problems](problems.md).
+`disconer COMMAND --help` prints the same. Results go to stdout; progress (only on a terminal) and counts of what was
+skipped, normalised or lost go to stderr. `disconer --debug COMMAND …` shows the traceback of an error. See also [error
+classes and exit codes](problems.md).
 
 {verbs}
 """
@@ -78,19 +78,19 @@ def _text(text: str | None) -> str:
 
 
 def configuration_page() -> str:
-    """Every knob with its values, its default and what it does."""
+    """Every setting with its values, its default and its description."""
     presets = ", ".join(f"`{name}`" for name in preset_names())
     sections = "\n\n".join(_heads() if section.name == "head" else _section(section) for section in knob_tree().parts)
     return f"""# Configuration
 
 {_MADE}
 
-A training run is told what to do by a YAML file, or by the name of a preset ({presets}). `disconer init DATA` writes a
-file fitted to your data, `disconer init --preset NAME` a preset to edit, both with a comment on every knob.
-`disconer train CONFIG --set training.seed=7` changes single values.
+A training run is configured by a YAML file, or by the name of a preset ({presets}). `disconer init DATA` writes a
+file for your data, `disconer init --preset NAME` a preset to edit, both with a comment on every setting.
+`disconer train CONFIG --set training.seed=7` overrides single values.
 
-Unknown keys and wrong values are refused, all at once, each with its line. Relative data paths start at the current
-directory. A section that is `null` is switched off.
+Unknown keys and invalid values are reported all at once, each with its line. Relative data paths are relative to the
+current directory. A section that is `null` is switched off.
 
 {sections}
 """

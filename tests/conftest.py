@@ -1,4 +1,4 @@
-"""Shared by all tests: where the real corpora lie, if they are here."""
+"""Shared by all tests: where the real corpora lie, if they are here, and that reading them is slow."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 DATA = Path(os.environ.get("DISCONER_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

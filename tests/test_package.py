@@ -16,7 +16,7 @@ HEAVY = ("torch", "transformers", "accelerate", "spacy", "safetensors", "hugging
 LIGHT = (
     "core", "text", "formats", "corpora", "config", "evaluate", "render", "start", "nn.windows", "nn.arrays",
     "nn.encoders.vectors.table", "nn.heads.span.oracle", "nn.heads.span.reading", "store.names", "store.description",
-    "predict.loading", "predict.recognizer", "predict.onnx", "serve.service", "cli",
+    "predict.settings", "predict.recognizer", "predict.onnx", "serve.service", "cli",
 )  # fmt: skip
 NEEDS_SPACY = "disconer.formats.docbin."  # imported only when such a file is read or written
 SECONDS = 0.5  # of CPU time: a busy machine changes the clock, not the work
@@ -31,6 +31,7 @@ print(*(name for name in {heavy} if name in sys.modules))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIGHT)
 def test_light_parts_import_nothing_heavy(name: str) -> None:
     code = IMPORT_ALL.format(name=name, heavy=HEAVY, extra=NEEDS_SPACY)
@@ -38,6 +39,7 @@ def test_light_parts_import_nothing_heavy(name: str) -> None:
     assert done.stdout.split() == []
 
 
+@pytest.mark.slow
 def test_the_test_above_can_fail() -> None:
     code = IMPORT_ALL.format(name="nn.network", heavy=HEAVY, extra=NEEDS_SPACY)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -54,6 +56,7 @@ def help_seconds() -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+@pytest.mark.slow
 def test_help_is_quick() -> None:
     help_seconds()  # compiles what was not compiled yet
     assert median(help_seconds() for _ in range(5)) < SECONDS

@@ -95,6 +95,7 @@ def expected(pasted: str) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if "$ disconer" in page.read_text("utf-8")], ids=lambda page: page.name
 )

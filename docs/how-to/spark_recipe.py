@@ -1,8 +1,8 @@
-"""The entities of a table of texts, found on Spark.
+"""Find entities in a table of texts on Spark.
 
     spark-submit spark_recipe.py NOTES.parquet FOUND.parquet MODEL [--partitions 64]
 
-NOTES: columns id and text. FOUND: a row a note, with its id and its entities. MODEL: a model folder that every
+NOTES: columns id and text. FOUND: one row per note, with its id and its entities. MODEL: a model folder that every
 executor can read.
 """
 
@@ -24,7 +24,7 @@ FIELDS = ("label", "kind", "start", "end", "text", "fragments", "score")
 
 
 def entity_finder(model: str) -> Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]:
-    """What `mapInPandas` runs on a partition: the model is loaded once, then batches stream through it."""
+    """The function for `mapInPandas`: loads the model once per partition, then streams batches through it."""
 
     def find(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         import pandas as pd

@@ -1,8 +1,8 @@
-"""Put a file of heads, as heads.py writes them, in place of the trees of CRAFT's sentences.
+"""Replace the trees of CRAFT's sentences with a file of heads written by heads.py.
 
     python attach.py CRAFT/dev.jsonl.gz OUT/dev.tuned.heads.json.gz OUT/tuned/dev.jsonl.gz
 
-Names of relations are left out: they belong to the trees that were there.
+Relation names are removed: they belong to the original trees.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Turn CRAFT's JSONL (one article a line, sentences with tokens, heads and relations) into spaCy's training format.
+"""Convert CRAFT's JSONL (one article per line; sentences with tokens, heads and relations) to spaCy's training format.
 
     python convert.py CRAFT/train.jsonl.gz OUT/train.spacy
     python convert.py CRAFT/train.jsonl.gz OUT/half.spacy --without 0 --of 2     all but articles 0, 2, 4, …
 
-A sentence becomes a document of its own with CRAFT's tokens, so that spaCy trains on exactly what disconer gives a
-parser: one sentence, tokenised already.
+Each sentence becomes a separate document with CRAFT's tokens, so that spaCy trains on exactly what disconer gives a
+parser: one tokenised sentence.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def parsed_doc(vocab: Vocab, text: str, sentence: dict[str, Any]) -> Doc:
 
 
 def convert(source: Path, target: Path, *, without: int, of: int) -> None:
-    """`of` folds of articles, one article after the other; the fold `without` is left out (-1: none)."""
+    """Articles divided into `of` folds in turn; the fold `without` is left out (-1: none)."""
     vocab = Vocab()
     docs = [
         parsed_doc(vocab, article["text"], sentence)

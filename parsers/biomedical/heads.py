@@ -1,11 +1,11 @@
-"""Write the heads that a parser gives to CRAFT's sentences and tokens, to measure what parses are worth to a model.
+"""Write a parser's heads for CRAFT's sentences and tokens, to measure what parses are worth to a model.
 
     python heads.py CRAFT/dev.jsonl.gz OUT/dev.gold.heads.json.gz                       CRAFT's own trees
     python heads.py CRAFT/dev.jsonl.gz OUT/dev.tuned.heads.json.gz en_disconer_biomedical
     python heads.py CRAFT/train.jsonl.gz OUT/train.tuned.heads.json.gz FOLD0 FOLD1      jack-knife
 
-Of several parsers, parser k of n parses articles k, k + n, k + 2n, …: those that `convert.py --without k --of n` kept
-from it. The file is a list of articles, each a list of sentences, each a list of heads; -1 is the root's.
+With several parsers, parser k of n parses articles k, k + n, k + 2n, …: those that `convert.py --without k --of n` held
+out. The file is a list of articles, each a list of sentences, each a list of heads; -1 is the root's.
 """
 
 import argparse

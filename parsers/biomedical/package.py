@@ -1,4 +1,4 @@
-"""Put a trained pipeline into the installable package beside this folder.
+"""Copy a trained pipeline into the installable package next to this folder.
 
 python package.py OUT/model-best parsers/en_disconer_biomedical
 """
@@ -34,13 +34,13 @@ def package(trained: Path, target: Path) -> None:
     measured = nlp.meta["performance"]
     nlp.meta.update(ABOUT)
     nlp.meta["performance"] = {name: measured[name] for name in SCORES}
-    nlp.config["paths"].update(train=None, dev=None)  # where the data lay is nobody's business
+    nlp.config["paths"].update(train=None, dev=None)  # paths of this machine
 
     module = target / f"{LANGUAGE}_{NAME}"
     pipeline = module / f"{LANGUAGE}_{NAME}-{VERSION}"
     shutil.rmtree(pipeline, ignore_errors=True)
     nlp.to_disk(pipeline)
-    # The words met in training: spaCy learns strings as it reads them, and the parser reads hashes only.
+    # Strings seen in training: spaCy collects them, but the parser needs only hashes.
     (pipeline / "vocab" / "strings.json").write_text(json.dumps(sorted(nlp.get_pipe("parser").labels)) + "\n")
     shutil.copy(pipeline / "meta.json", module / "meta.json")
 

@@ -1,9 +1,9 @@
-"""Attachment scores of parsers on gold sentences and gold tokens, punctuation left out.
+"""Attachment scores of parsers on gold sentences and gold tokens, without punctuation.
 
     python scores.py PIPELINE… --on CRAFT/test.jsonl.gz tests/parsers/general.conllu
 
-UAS: words whose head is right. LAS: words whose head and relation are right. Words that the treebank itself calls
-punctuation do not count.
+UAS: words with the correct head. LAS: words with the correct head and relation. Punctuation, as annotated in the
+treebank, is not counted.
 """
 
 import argparse

@@ -73,7 +73,7 @@ def test_case_helps_to_guess(done: AdaptResult, encoder: str, shouted: Path, tmp
 
 def test_the_card_tells(done: AdaptResult) -> None:
     card = (done.folder / "README.md").read_text("utf-8")
-    assert "It sees capitals" in card
+    assert "It reads letter case" in card
     assert "(0 lower, 1 title, 2 upper, 3 mixed)" in card
 
 
@@ -86,7 +86,7 @@ def test_who_reads_case_goes_on_doing_so(done: AdaptResult, shouted: Path, tmp_p
 
 def test_tokens_without_cases_do_not_serve(encoder: str, texts: Path, tmp_path: Path) -> None:
     adapt(encoder, [texts], tmp_path / "one", quick(steps=1), tokens=tmp_path / "tokens")
-    with pytest.raises(DisconerError, match="another choice of: case"):
+    with pytest.raises(DisconerError, match="a different case"):
         adapt(encoder, [texts], tmp_path / "two", quick(steps=1, case=True), tokens=tmp_path / "tokens")
     adapt(encoder, [texts], tmp_path / "three", quick(steps=1, case=True), tokens=tmp_path / "cased")
     stored = [np.fromfile(tmp_path / folder / "train.cases", np.uint8) for folder in ("tokens", "cased")]
@@ -103,7 +103,7 @@ def test_masked_pieces_keep_their_case() -> None:
 @pytest.mark.parametrize("family", ["mpnet", "deberta-v2", "modernbert", "distilbert"])
 def test_encoders_without_token_types(family: str, texts: Path, tmp_path: Path) -> None:
     folder = str(tiny_encoder(tmp_path / "encoder", family))
-    with pytest.raises(DisconerError, match=rf"cannot learn case.*Got a model of type {family}.*Leave --case out"):
+    with pytest.raises(DisconerError, match=rf"cannot read case.*Got a model of type {family}.*Omit --case"):
         adapt(folder, [texts], tmp_path / "adapted", quick(case=True))
 
 
@@ -112,5 +112,5 @@ def test_tokenizers_that_keep_capitals(texts: Path, tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     tokenizer.backend_tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
     tokenizer.save_pretrained(folder)
-    with pytest.raises(DisconerError, match="needs no --case: its tokenizer keeps capitals"):
+    with pytest.raises(DisconerError, match="does not need --case: its tokenizer keeps capitals"):
         adapt(str(folder), [texts], tmp_path / "adapted", quick(case=True))

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from adapt.test_run import metrics
+from adapt.test_adaptation import metrics
 from adapt.tiny import quick
 from disconer import DisconerError
 from disconer.adapt import adapt
@@ -40,6 +40,7 @@ def break_off_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Loop, "_step", dying_step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"dropout": True}, {"words": 3, "case": True}])
 def test_a_broken_run_goes_on_to_the_same_result(
     more: dict[str, Any], encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -69,7 +70,7 @@ def test_other_settings_are_refused(encoder: str, texts: Path, tmp_path: Path, m
         break_off_at(25, context)
         with pytest.raises(Killed):
             adapt(encoder, [texts], tmp_path / "run", quick(save_minutes=0))
-    with pytest.raises(DisconerError, match=r"started with something else.*mask 0\.3, not 0\.15"):
+    with pytest.raises(DisconerError, match=r"started with other settings.*mask 0\.3, not 0\.15"):
         adapt(encoder, [texts], tmp_path / "run", quick(save_minutes=0, mask=0.3), resume=True)
     (tmp_path / "run" / "adaptation" / "state.pt").write_bytes(b"PK")
     with pytest.raises(DisconerError, match="its state is damaged"):
@@ -91,12 +92,13 @@ def torchrun(n_processes: int, *arguments: object) -> subprocess.CompletedProces
     return done
 
 
+@pytest.mark.slow
 def test_two_processes_are_one(encoder: str, texts: Path, tmp_path: Path) -> None:
     (tmp_path / "more.txt").write_text("Stiffness of Hands, kneepain and HEPATICFAILURE. " * 60)
     one = adapt(encoder, [texts, tmp_path / "more.txt"], tmp_path / "one", quick(steps=30, words=3, case=True))
     sizes = ["--steps=30", "--batch=8", "--length=32", "--rate=5e-3", "--held-out=0.2", "--at-once=4"]
     done = torchrun(2, encoder, texts, tmp_path / "more.txt", tmp_path / "two", *sizes, "--words=3", "--case")
-    assert done.stderr.count("words: 3 get pieces of their own") == 1  # one counts and speaks for both
+    assert done.stderr.count("words: 3 added to the vocabulary") == 1  # one counts and speaks for both
     assert done.stderr.count("the encoder is in") == 1
     for record, expected in zip(metrics(tmp_path / "two"), metrics(one.folder), strict=True):
         torch.testing.assert_close(record, expected, rtol=1e-4, atol=1e-6)
@@ -120,12 +122,13 @@ def test_the_encoder_is_saved_before_it_is_measured(
     with pytest.raises(Killed):
         adapt(encoder, [texts], tmp_path / "adapted", quick(steps=20, save_minutes=0))
     load_encoder(str(tmp_path / "adapted"))
-    assert "| perplexity of text held out, after | not measured |" in (tmp_path / "adapted" / "README.md").read_text()
+    assert "| held-out perplexity, after | not measured |" in (tmp_path / "adapted" / "README.md").read_text()
     monkeypatch.undo()
     result = adapt(encoder, [texts], tmp_path / "adapted", quick(steps=20, save_minutes=0), resume=True)
     assert (result.steps, result.perplexity_after is None) == (20, False)
 
 
+@pytest.mark.slow
 def test_two_processes_go_by_one_clock(encoder: str, texts: Path, tmp_path: Path) -> None:
     torchrun(2, encoder, texts, tmp_path / "two", "--minutes=20", "--steps=10", "--batch=8", "--length=32")
     record = metrics(tmp_path / "two")[-1]

@@ -17,6 +17,8 @@ from disconer.render.report.plots import Axis
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
 
+pytestmark = pytest.mark.slow
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 

@@ -29,7 +29,7 @@ def test_several_texts_into_one_encoder(command: list[object], tmp_path: Path) -
     assert result.exit_code == 0
     assert result.stdout == ""
     assert "text: 34 documents" in result.stderr
-    assert "perplexity of text held out, before:" in result.stderr
+    assert "held-out perplexity, before:" in result.stderr
     assert f"the encoder is in {tmp_path / 'adapted'}" in result.stderr
 
 
@@ -51,9 +51,11 @@ def test_words_by_number_or_file_and_case(by_number: bool, command: list[object]
     (tmp_path / "words.txt").write_text("kneepain\n")
     result = run(*command, "--words", 5 if by_number else tmp_path / "words.txt", "--case")
     assert result.exit_code == 0
-    assert "words: 1 get pieces of their own" in result.stderr
-    assert ("pieces a word: " in result.stderr) is by_number
-    assert ("note: words broken up and seen 60 times or more: 1, not 5; --words FILE" in result.stderr) is by_number
+    assert "words: 1 added to the vocabulary" in result.stderr
+    assert ("subwords per word: " in result.stderr) is by_number
+    assert (
+        "note: words of several subwords seen 60 times or more: 1, not 5; --words FILE" in result.stderr
+    ) is by_number
     about = tmp_path / "adapted" / "adaptation"
     assert (about / "words.txt").read_text() == "kneepain\n"
     assert json.loads((about / "run.json").read_text())["words"] == (5 if by_number else "words.txt")
@@ -72,4 +74,4 @@ def test_interrupted(command: list[object], monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr("disconer.adapt.loop.Loop._step", interrupt)
     result = run(*command)
-    assert (result.exit_code, result.stderr.splitlines()[-1]) == (130, "stopped; nothing was kept yet.")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (130, "stopped; nothing was saved yet.")

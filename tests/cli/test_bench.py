@@ -62,9 +62,9 @@ def test_the_bare_encoder_takes_the_models_precision(notes: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--only", "speed"], "--only does not know 'speed'. Expected one of throughput, latency"),
-        (["--precision", "fp8"], "--precision does not know 'fp8'"),
-        (["--clock", "sun"], "--clock does not know 'sun'"),
+        (["--only", "speed"], "Unknown value for --only: 'speed'. Expected one of throughput, latency"),
+        (["--precision", "fp8"], "Unknown value for --precision: 'fp8'"),
+        (["--clock", "sun"], "Unknown value for --clock: 'sun'"),
         (["--device", "warp"], "There is no device 'warp' here"),
         (["--data", "nowhere"], "There is no such file or folder"),
     ],

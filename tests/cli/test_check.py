@@ -39,7 +39,7 @@ def faulty(sound: Path) -> Path:
 def test_no_faults_is_exit_code_0(sound: Path) -> None:
     result = run(sound)
     assert result.exit_code == 0
-    assert "faults: none" in result.stdout
+    assert "errors: none" in result.stdout
     rows = [line.split() for line in result.stdout.splitlines()]
     assert ["max_width=6", "100.00", "100.00", "100.00", "-", "-", "100.00", "0", "0"] in rows
     widths = [*map(str, range(6, 17)), "null"]

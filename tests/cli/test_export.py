@@ -11,6 +11,8 @@ from disconer.cli import app
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -36,7 +38,7 @@ def test_export_and_check(model: Path, tmp_path: Path) -> None:
         in (out / "README.md").read_text()
     )
 
-    with pytest.raises(DisconerError, match="export itself"):
+    with pytest.raises(DisconerError, match="already an export"):
         run(out, tmp_path / "again", "--onnx")
 
 

@@ -72,6 +72,7 @@ def test_a_model_that_cannot_be_read_is_listed_all_the_same(named: Path) -> None
         run("mine")
 
 
+@pytest.mark.slow
 def test_it_is_quick_and_loads_nothing_heavy(named: Path) -> None:
     code = "import sys, disconer.store.names as known; known.known_models(); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})

@@ -55,6 +55,32 @@ def test_a_text_is_shown() -> None:
     assert run("--text", "p in my k").stdout == SHOWN
 
 
+@pytest.mark.parametrize("format", ["jsonl", "bioc-xml", "brat"])
+def test_a_text_is_written_as_a_file_with_it_is(tmp_path: Path, format: str) -> None:
+    """A text takes a way of its own, which ends where that of a file does: in one file, a folder, or on stdout."""
+    (tmp_path / "text.txt").write_text("p in my k")
+    given = {"text": ("--text", "p in my k"), "file": (tmp_path / "text.txt",)}
+    written: dict[str, dict[str, bytes]] = {}
+    for name, source in given.items():
+        out = tmp_path / name
+        first = run(*source, "--to", format, "-o", out)
+        assert re.search(rf"^written: 1 \w+ in {out}$", first.stderr, re.MULTILINE)
+        assert "skipped: 1" in run(*source, "--to", format, "-o", out).stderr
+        assert "written: 1" in run(*source, "--to", format, "-o", out, "--force").stderr
+        if format != "brat":
+            run(*source, "--to", format, "-o", out / "single.x")
+            (out / "stdout").write_bytes(run(*source, "--to", format).stdout_bytes)
+        written[name] = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert written["text"] == written["file"]
+    assert len(written["text"]) == (2 if format == "brat" else 3)
+
+
+def test_a_text_is_not_shared_out() -> None:
+    for option in (["--shard", "1/2", "-o", "out"], ["--ray", "-o", "out"]):
+        with pytest.raises(DisconerError, match="One text is not shared out"):
+            run("--text", "p", *option)
+
+
 def test_files_are_shown_under_their_names(notes: Path) -> None:
     shown = run(notes).stdout
     assert shown.startswith(f"a\n{SHOWN}\nb\nno k\n")
@@ -104,7 +130,7 @@ def test_a_folder_is_gone_on_with(notes: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in out.iterdir()) == [f"{n}.{s}" for n in "abc" for s in ("ann", "txt")]
     (notes / "d.txt").write_text("p")
     assert run(notes, "-o", out).stderr == (
-        f"written: 1 documents in {out}\npassed over: 3 documents that were there already (--force does them again)\n"
+        f"written: 1 documents in {out}\nskipped: 3 documents that were already there (--force predicts them again)\n"
     )
     assert "written: 4 documents" in run(notes, "-o", out, "--force").stderr
     assert "written: 4 files" in run(notes, "-o", tmp_path / "other", "--to", "bioc-xml").stderr
@@ -127,12 +153,12 @@ def test_labels_and_threshold() -> None:
         (["--text", "a", "notes"], "either inputs or a text"),
         (["nowhere"], "nowhere: There is no such file or folder"),
         (["notes", "--to", "brat"], "brat is written as a folder"),
-        (["notes", "--to", "text"], "'text' can be read, not written"),
+        (["notes", "--to", "text"], "'text' can be read but not written"),
         (["notes", "--to", "brit"], "There is no format 'brit'"),
         (["notes", "-o", "out.what"], "The name does not say which format to write"),
-        (["notes", "-o", "notes"], "The output would go among the input"),
+        (["notes", "-o", "notes"], "The output folder is inside the input"),
         (["notes", "-o", "notes/a.txt/out", "--model", "nowhere"], "There is no such model"),
-        (["notes", "--to", "brat", "-o", "notes/a.txt"], "A file stands where a folder is to be written"),
+        (["notes", "--to", "brat", "-o", "notes/a.txt"], "The output folder is an existing file"),
         (["notes", "--model", "notes"], "There is no model here"),
     ],
 )
@@ -154,6 +180,7 @@ def test_bad_input_can_be_skipped(tmp_path: Path) -> None:
     assert "skipped: 1 bad-syntax" in ran.stderr
 
 
+@pytest.mark.slow
 def test_on_a_terminal_and_quiet() -> None:
     """The whole command, in a process of its own: colours on a terminal, and not a word on stderr."""
     ours, theirs = pty.openpty()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from disconer import DisconerError
@@ -52,3 +56,17 @@ def test_other_errors_stay_what_they_are(waits: list[float], monkeypatch: pytest
     with pytest.raises(RuntimeError, match="shapes differ"), one_voice():
         raise RuntimeError("shapes differ")
     assert not waits
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_processes", "said"), [(1, "said and said after"), (2, "said")])
+def test_one_of_several_processes_ends_at_once_and_loses_no_word(n_processes: int, said: str) -> None:
+    code = """if True:
+        from disconer.cli.processes import end_process
+        print("said", end="")
+        end_process()
+        print(" and said after")
+    """
+    environment = os.environ | {"WORLD_SIZE": str(n_processes)}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == said

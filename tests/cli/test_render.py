@@ -52,7 +52,7 @@ def test_against_gold(source: Path) -> None:
 
 def test_arcs_need_heads(source: Path) -> None:
     target = source.with_name("page.html")
-    with pytest.raises(DisconerError, match="no sentence comes with heads"):
+    with pytest.raises(DisconerError, match="no sentence has heads"):
         run(source, "--arcs", "-o", target)
     assert not target.exists()
     write([PARSED, *DOCUMENTS], source.with_name("parsed.jsonl"))

@@ -51,7 +51,7 @@ def test_names_of_models() -> None:
         "model": "./model/",
         "x": "runs/phee",
     }
-    with pytest.raises(DisconerError, match=r"Two models would be called 'chia'.*NAME=PATH"):
+    with pytest.raises(DisconerError, match=r"Two models have the same name 'chia'.*NAME=PATH"):
         model_names(["runs/chia/best", "old/chia"])
 
 
@@ -88,6 +88,7 @@ def test_says_that_ray_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         run("--model", "a", "--ray")
 
 
+@pytest.mark.slow
 def test_other_commands_do_without_ray() -> None:
     command = "import sys, disconer.cli; sys.exit('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", command], check=False).returncode == 0

@@ -57,6 +57,7 @@ def test_bad_input_stops_unless_it_is_skipped(folder: Path) -> None:
     assert "skipped: 1 truncated" in result.stderr
 
 
+@pytest.mark.slow
 def test_half_a_surrogate_in_a_label_is_shown_escaped(tmp_path: Path) -> None:
     """Through the real command: a captured stdout takes anything, one that encodes does not."""
     path = tmp_path / "a.jsonl"

@@ -68,7 +68,9 @@ def test_interrupted(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         context.setattr("disconer.training.loop.Loop._step", interrupt)
         result = run(config, "--out", out)
         assert result.exit_code == 130
-        assert f"all whole epochs are kept in {out}: the same command with --resume goes on" in result.stderr
+        assert (
+            f"all finished epochs are saved in {out}: run the same command with --resume to continue" in result.stderr
+        )
     assert run(config, "--out", out, "--resume").exit_code == 0
 
 
@@ -81,6 +83,7 @@ def test_another_process_than_the_first_says_who_it_is(
         run(config, "--out", tmp_path / "run", "--set", "data.train=nowhere.jsonl")
 
 
+@pytest.mark.slow
 def test_help_needs_no_torch() -> None:
     code = "import sys, disconer.cli; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 
 from annotated import SENTENCES, TEXT, annotated, entity, small_pairs
@@ -123,3 +124,25 @@ def test_a_repeated_prediction_counts_once_with_its_highest_score() -> None:
     evaluation = evaluate([annotated("ADR: pain")], [predicted])
     assert evaluation.overall == Counts(1, 1, 1, 1)
     assert [(bin.low, bin.total_score) for bin in evaluation.calibration.bins if bin.count] == [(0.7, 0.75)]
+
+
+# Counts
+
+
+def test_ratios() -> None:
+    counts = Counts.of({1, 2, 3, 4}, {3, 4, 5})
+    assert counts == Counts(gold=4, found=2, predicted=3, right=2)
+    assert counts.precision == pytest.approx(2 / 3)
+    assert counts.recall == pytest.approx(1 / 2)
+    assert counts.f1 == pytest.approx(4 / 7)
+
+
+def test_f1_is_the_harmonic_mean_where_found_and_right_differ() -> None:
+    counts = Counts(gold=4, found=4, predicted=4, right=1)
+    assert (counts.precision, counts.recall, counts.f1) == (0.25, 1.0, pytest.approx(0.4))
+
+
+@pytest.mark.parametrize("counts", [Counts(), Counts(gold=3), Counts(predicted=3), Counts(gold=2, predicted=2)])
+def test_ratios_of_nothing_are_zero(counts: Counts) -> None:
+    assert (counts.precision, counts.recall, counts.f1) == (0.0, 0.0, 0.0)
+    assert counts.is_empty == (counts == Counts())

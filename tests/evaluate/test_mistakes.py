@@ -6,10 +6,12 @@ from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from annotated import annotated, small_pairs
+from annotated import LETTERS, annotated, small_entities, small_pairs
 from disconer.core.types import Document, Entity
 from disconer.evaluate import ErrorClass, evaluate, mistakes
+from disconer.evaluate.mistakes import Nearby
 
 # name: gold, predicted, and the errors as (class, gold entities, predictions)
 EXAMPLES = {
@@ -199,3 +201,15 @@ def test_agrees_with_the_literal_reading(pair: tuple[Document, Document]) -> Non
 
 def test_every_class_has_an_example() -> None:
     assert {error for *_, errors in EXAMPLES.values() for error, *_ in errors} == set(ErrorClass)
+
+
+# Nearby
+
+
+places = st.integers(0, len(LETTERS))
+
+
+@given(entities=st.lists(small_entities(), max_size=6), start=places, end=places)
+def test_finds_all_that_reach_into_a_stretch(entities: list[Entity], start: int, end: int) -> None:
+    expected = [entity for entity in entities if entity.start < end and start < entity.end]
+    assert Nearby(entities)(start, end) == sorted(expected, key=lambda entity: entity.start)

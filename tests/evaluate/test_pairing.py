@@ -56,5 +56,7 @@ def test_repeated_ids_are_named(gold: str, predicted: str) -> None:
 
 @pytest.mark.parametrize(("text", "offset"), [("text of b", 8), ("text of", 7), ("text of a!", 9)])
 def test_differing_text_is_shown_where_it_starts(text: str, offset: int) -> None:
-    with pytest.raises(DisconerError, match=f"document 'a', offset {offset}: The prediction has another text"):
+    with pytest.raises(
+        DisconerError, match=f"document 'a', offset {offset}: The prediction and the gold document have different texts"
+    ):
         list(paired(documents("a"), [Document("a", text)]))

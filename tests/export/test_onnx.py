@@ -20,6 +20,8 @@ from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model
 from nn.toy import lively, toy_config, toy_model
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [
     "Pain and stiffness in my knees, after 5 mg aspirin. No fever.",
     "p",

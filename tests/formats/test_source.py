@@ -14,7 +14,7 @@ import pytest
 
 from disconer import BadInput, DisconerError, Ledger, read
 from disconer.formats import source as source_module
-from disconer.formats.source import MAX_LINE, Source
+from disconer.formats.source import MAX_LINE, SMALL, Source, split_sources
 
 LINE = '{"id": "d", "text": "some pain", "entities": []}\n'
 
@@ -171,3 +171,61 @@ def test_a_gigabyte_without_a_line_break_is_refused_before_it_is_read(tmp_path: 
     finally:
         tracemalloc.stop()
     assert peak < 3 * MAX_LINE
+
+
+# Splits
+
+
+@pytest.mark.parametrize(
+    ("files", "splits"),
+    [
+        (["train.jsonl", "dev.jsonl.gz", "test.jsonl"], {"train": 1, "dev": 1, "test": 1}),
+        (["train/a.txt", "train/a.ann", "valid/x/b.txt"], {"train": 2, "valid": 1}),
+        (["phee/train/a.txt", "phee/test/b.txt"], {"train": 1, "test": 1}),
+        (["Train.json", "TEST.json", "README.md", "more/a.json"], {"train": 1, "test": 1, "other": 2}),
+        (["train.jsonl", "other.jsonl"], {}),
+        (["test_1.txt", "train_1.txt"], {}),
+        (["a/b.txt"], {}),
+        ([], {}),
+    ],
+)
+def test_splits_by_the_names_of_files_and_folders(tmp_path: Path, files: list[str], splits: dict[str, int]) -> None:
+    for name in files:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    found = split_sources(Source(tmp_path))
+    assert {name: len(part.members) for name, part in found.items()} == splits
+    assert list(found) == list(splits)
+
+
+# Zipped
+
+
+CONTENTS = {"a.txt": b"pain " * 300, "b.txt": b"", "c.txt": "é".encode() * SMALL, "d/e.txt": bytes(range(256))}
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_members_large_and_small_read_as_they_are(tmp_path: Path, method: int) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(b"#!/bin/sh, as in archives that unpack themselves\n")
+    with zipfile.ZipFile(path, "a", method) as archive:
+        for name, content in CONTENTS.items():
+            archive.writestr(name, content)
+    source = Source(path)
+    assert {member.name: member.read() for member in source} == CONTENTS
+    large = next(member for member in source if member.name == "c.txt")
+    with large.open() as stream:  # small members that are read between do not disturb a stream
+        first = stream.read(1000)
+        assert next(member.read() for member in source if member.name != "c.txt") == CONTENTS["a.txt"]
+        assert first + stream.read() == CONTENTS["c.txt"]
+
+
+def test_damage_is_said_with_the_member(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", CONTENTS["a.txt"])
+    path.write_bytes(path.read_bytes().replace(b"pain pain", b"pain rain", 1))
+    (member,) = Source(path)
+    with pytest.raises(BadInput, match=r"a\.zip:a\.txt: This file cannot be read to its end.*CRC"):
+        member.read()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from disconer import Sentence
 from disconer.core.types import Entity
 from disconer.nn.encoders.transformer.subwords import Pieces
-from disconer.nn.windows import Window, passages, windows
+from disconer.nn.windows import Window, cheapest_batches, passages, windows
 from disconer.text.alignment import TokenEntity
 
 
@@ -127,3 +127,37 @@ def test_entities_within() -> None:
     window = Window(sentence_of(10), 3, 8, (3, 8), pieces_of([1] * 5))
     inside, outside = entity((3, 4), (6, 8)), [entity((2, 4)), entity((3, 4), (8, 9))]
     assert [found.ranges for found in window.within([inside, *outside])] == [((0, 1), (3, 5))]
+
+
+# Examples
+
+
+MOST, OVERHEAD = 20, 7
+
+
+def cost(batches: list[list[int]], lengths: list[int]) -> int:
+    return sum(OVERHEAD + len(batch) * max(lengths[position] for position in batch) for batch in batches)
+
+
+def all_cuts(order: list[int]) -> list[list[list[int]]]:
+    """Every way to cut a row into stretches."""
+    places = range(1, len(order))
+    cuts = [cut for size in range(len(order)) for cut in combinations(places, size)]
+    return [[order[a:b] for a, b in zip((0, *cut), (*cut, len(order)), strict=True)] for cut in cuts]
+
+
+@given(st.lists(st.integers(1, 25), min_size=1, max_size=8))
+def test_no_cut_is_cheaper(lengths: list[int]) -> None:
+    batches = cheapest_batches(lengths, MOST, OVERHEAD)
+    assert sorted(position for batch in batches for position in batch) == list(range(len(lengths)))
+
+    def fits(batch: list[int]) -> bool:
+        return len(batch) == 1 or len(batch) * max(lengths[position] for position in batch) <= MOST
+
+    assert all(map(fits, batches))
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    assert cost(batches, lengths) == min(cost(cut, lengths) for cut in all_cuts(order) if all(map(fits, cut)))
+
+
+def test_nothing_makes_no_batches() -> None:
+    assert cheapest_batches([], MOST, OVERHEAD) == []

@@ -14,7 +14,6 @@ from disconer.formats import format_named
 from disconer.formats.source import Source
 from disconer.predict.files import Folder, all_documents
 from disconer.predict.inputs import units
-from disconer.predict.predictor import wanted
 
 
 class PainFinder:
@@ -157,13 +156,3 @@ def test_an_id_that_is_no_file_name(tmp_path: Path) -> None:
     list(folder.fill(list(units(Source(tmp_path / "in.jsonl"))), PainFinder()))
     assert tree(tmp_path / "out") == ["good.ann", "good.txt"]
     assert folder.ledger.faults == {"unsafe-path": 1}
-
-
-def test_wanted() -> None:
-    entities = (Entity("A", ((0, 1),), score=0.4), Entity("B", ((0, 1),), score=0.6), Entity("B", ((2, 3),)))
-    document = Document("d", "a b", entities)
-    assert wanted(document, None, 0.0) is document
-    assert wanted(document, {"B"}, 0.0).entities == entities[1:]
-    assert wanted(document, None, 0.5).entities == entities[1:]
-    assert wanted(document, {"A"}, 0.5).entities == ()
-    assert wanted(document, {"A"}, 0.4).entities[0].kind == "regular"  # its neighbour is gone

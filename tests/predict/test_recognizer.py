@@ -87,6 +87,24 @@ def test_entities_come_in_the_order_of_the_text(ner: Recognizer) -> None:
     assert [entity.id for entity in entities] == [f"T{number}" for number in range(1, len(entities) + 1)]
 
 
+def test_only_wanted_entities(ner: Recognizer) -> None:
+    """They are chosen in the end: those that stay have the numbers that they have among all."""
+    everything = ner(TEXT).entities
+    middle = sorted(entity.score or 0 for entity in everything)[len(everything) // 2]
+    better = [entity for entity in everything if (entity.score or 0) >= middle]
+    assert 0 < len(better) < len(everything)
+    found = Recognizer(ner.model, threshold=middle)(TEXT).entities
+    assert [(entity.id, entity.key, entity.score) for entity in found] == [
+        (entity.id, entity.key, entity.score) for entity in better
+    ]
+    for label in ner.labels:
+        own = Recognizer(ner.model, labels=[label])
+        assert own.labels == (label,)
+        assert [entity.id for entity in own(TEXT).entities] == [one.id for one in everything if one.label == label]
+    with pytest.raises(DisconerError, match="knows no label 'Nothing'"):
+        Recognizer(ner.model, labels=["Nothing"])
+
+
 def test_annotate_replaces_entities_and_keeps_the_rest(letters: Recognizer) -> None:
     sentence = Sentence(0, 9, ((0, 1), (2, 9)), (-1, 0))
     given = Document("d", "p in my k", (Entity("Old", ((0, 4),)),), (sentence,), {"brat": {"lines": []}})
@@ -258,6 +276,7 @@ def test_a_network_in_training_is_evaluated_without_dropout() -> None:
     assert recognizer(TEXT) == before
 
 
+@pytest.mark.slow
 def test_from_the_top_of_the_package() -> None:
     code = "import sys, disconer; assert 'torch' not in sys.modules; print(disconer.Recognizer.__name__)"
     environment = os.environ | {"OMP_NUM_THREADS": "1"}

@@ -9,6 +9,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pytest
+
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
 
@@ -16,6 +18,7 @@ RECIPES = Path(__file__).parents[2] / "recipes"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+@pytest.mark.slow
 def test_errors_of_a_toy(tmp_path: Path) -> None:
     """The toy finds the words p and k, and p … k; the gold has nothing."""
     save_model(letter_model(), tmp_path / "model")

@@ -89,6 +89,7 @@ def test_on_another_encoder(work: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert "encoder.name=my-encoder" in make("biomedical", work)[1]
 
 
+@pytest.mark.slow
 def test_the_card_is_written_from_files(tmp_path: Path) -> None:
     """The script passes on what it is given; what the card says is tested elsewhere."""
     bench = {
@@ -131,6 +132,7 @@ def test_an_encoder_of_what_is_not_there(work: Path) -> None:
     assert f"disconer prepare genia SOURCE {work}/genia --setting full\n" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_packed_encoder_is_found_like_any_other(tmp_path: Path) -> None:
     whole, packed = tmp_path / "whole", tmp_path / "packed"
     toy_bert().save_pretrained(whole)

@@ -13,6 +13,8 @@ from disconer.core.types import Document, Entity
 from disconer.render import render
 from render.pictures import ACROSS_LINES, DOCUMENTS, HOSTILE, PARSED, PREDICTED, THREE_FRAGMENTS
 
+pytestmark = pytest.mark.slow
+
 # Short words with long captions, side by side: what must not run into each other.
 CROWDED = Document(
     "crowded",

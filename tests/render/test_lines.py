@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from disconer.core.types import Document
 from disconer.render.clusters import columns
-from disconer.render.lines import Line, Piece, lines, text_lines, wrapped_lines
+from disconer.render.lines import Line, Piece, lines, pack, text_lines, wrapped_lines
 from strategies import documents, texts
 
 TEXT = "The mitral valve leaflets\nare mildly thickened."
@@ -72,3 +72,27 @@ def test_every_character_of_a_fragment_is_in_a_piece(document: Document, width: 
     for number, fragments in enumerate(entities):
         shown = {place for start, end in fragments for place in range(start, end) if document.text[place].isprintable()}
         assert shown <= drawn[number]
+
+
+# Lanes
+
+
+reaches = st.tuples(st.integers(0, 20), st.integers(1, 8)).map(lambda pair: (pair[0], pair[0] + pair[1]))
+
+
+def test_crossing_entities_take_two_lanes() -> None:
+    assert sorted(lane or 0 for lane in pack([(0, 10), (5, 15)])) == [0, 1]
+
+
+def test_what_has_no_lane_is_left_out() -> None:
+    assert pack([(0, 5)] * 4, max_lanes=3).count(None) == 1
+
+
+@given(st.lists(reaches, max_size=20))
+def test_no_two_in_a_lane_meet_and_no_lane_is_skipped(reaches: list[tuple[int, int]]) -> None:
+    lanes = pack(reaches)
+    for one, (start, end) in enumerate(reaches):
+        others = [reaches[other] for other in range(one) if lanes[other] == lanes[one]]
+        assert all(end <= other_start or other_end <= start for other_start, other_end in others)
+        in_its_way = {lanes[other] for other in range(one) if reaches[other][0] < end and start < reaches[other][1]}
+        assert in_its_way >= set(range(lanes[one] or 0))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -91,7 +91,19 @@ def test_many_entities_of_one_place_are_counted() -> None:
     assert "and 10 more" in shown(Document("a", "pain", tuple(entities)))
 
 
+def runs(numbers: list[int]) -> list[list[int]]:
+    """Consecutive numbers together."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and found[-1][-1] == number - 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return found
+
+
 @settings(max_examples=200)
+@example(document=Document("a", "0\x1b\xad", (Entity("ADR", ((0, 3),)),)), width=1)
 @given(document=documents(), width=st.integers(1, 30))
 def test_the_columns_of_fragments_are_marked_and_no_others(document: Document, width: int) -> None:
     text = document.text
@@ -101,9 +113,9 @@ def test_the_columns_of_fragments_are_marked_and_no_others(document: Document, w
         for line in lines(text, [entity.fragments], wrapped_lines(text, width)):
             places = columns(text[line.start : line.end])
             wanted: set[int] = set()
-            for first, last, place in zip(places, places[1:], range(line.start, line.end), strict=False):
-                if place in covered:
-                    wanted.update(range(first, max(last, first + 1)))
+            for run in runs(sorted(covered & set(range(line.start, line.end)))):
+                first, last = places[run[0] - line.start], places[run[-1] + 1 - line.start]
+                wanted.update(range(first, max(last, first + 1)))  # even what has no width is seen
             drawn = "".join(lane.plain for lane in View(width=width)._lanes(alone, line))
             assert {column for column, mark in enumerate(drawn) if mark == FRAGMENT} == wanted
 

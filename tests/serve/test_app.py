@@ -97,17 +97,17 @@ def test_what_is_wrong_with_a_request_is_said(service: Running, body: object, wh
 
 def test_unknown_models_and_labels_are_slips(service: Running) -> None:
     status, _, answer = service.predict("a", model="wrods")
-    assert (status, answer["message"]) == (422, "There is no model 'wrods' here. There are: words.")
+    assert (status, answer["message"]) == (422, "Unknown model 'wrods'. Available: words.")
     status, _, answer = service.predict("a", labels=["Drug", "Drgu"])
-    assert (status, answer["message"]) == (422, "There is no label 'Drgu' here. There are: Condition, Drug.")
+    assert (status, answer["message"]) == (422, "Unknown label 'Drgu'. Available: Condition, Drug.")
 
 
 def test_limits() -> None:
     with running(body_bytes=2000, texts=3, text_characters=10) as service:
         for texts, unit in (
-            (["a"] * 4, "3 at most"),
+            (["a"] * 4, "the limit is 3"),
             (["fine", "b" * 11], "texts[1]"),
-            (["c" * 3000], "2,000 at most"),
+            (["c" * 3000], "the limit is 2,000"),
         ):
             status, _, answer = service.predict(*texts)
             assert (status, answer["error"]) == (413, "too-large")

@@ -7,9 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from disconer import Document, write
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
+
+pytestmark = pytest.mark.slow
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "serving.py"
 

@@ -112,6 +112,7 @@ def test_a_client_that_waits_to_be_asked_is_refused_before_it_sends(service: Run
     assert json.loads(answer.split(b"\r\n\r\n", 1)[1])["error"] == "too-large"
 
 
+@pytest.mark.slow
 def test_slow_heads(service: Running) -> None:
     start = time.monotonic()
     assert answer_to(service, b"POST /v1/predict HTTP/1.1\r\n") == b""
@@ -125,6 +126,7 @@ def test_a_slow_second_head(service: Running) -> None:
     assert answer.count(b"HTTP/1.1 200") == 1
 
 
+@pytest.mark.slow
 def test_slow_bodies(service: Running) -> None:
     answer = answer_to(service, raw_request(b'{"te', "content-length: 1000"))
     assert answer.startswith(b"HTTP/1.1 408 ")
@@ -137,6 +139,7 @@ def test_a_client_that_goes_away_amid_its_body(service: Running) -> None:
         connection.sendall(raw_request(b'{"te', "content-length: 1000"))
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_read(service: Running) -> None:
     n_requests = 1000  # whose answers are more than the system buffers
     with service.connect() as connection:

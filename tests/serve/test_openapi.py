@@ -19,6 +19,7 @@ def test_says_which_models_labels_and_sizes_there_are() -> None:
     assert set(document["paths"]["/v1/predict"]["post"]["responses"]) >= {"200", "413", "422", "429", "503"}
 
 
+@pytest.mark.slow
 def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
     """Requests of all kinds, made from the document; answers must be what it says."""
     pytest.importorskip("schemathesis", reason="pip install schemathesis")

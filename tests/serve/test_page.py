@@ -15,6 +15,8 @@ from serve.fakes import Running, WordFinder, running
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
+pytestmark = pytest.mark.slow
+
 TEXT = "renal or hepatic impairment 😀 aspirin"
 ATTACK = '</textarea><img src=x onerror="alert(1)"><script>alert(2)</script> pain'
 
@@ -194,7 +196,7 @@ def test_files(page: Page, tmp_path: Path) -> None:
     await_status(page, "2 entities")
     assert text_box(page).input_value() == "fever and statin"
     chooser.set_input_files(latin)
-    page.get_by_text("latin.txt is not a text in UTF-8.").wait_for()
+    page.get_by_text("latin.txt is not UTF-8 text.").wait_for()
     chooser.set_input_files(large)
     page.get_by_text("large.txt is larger than 2,000 bytes.").wait_for()
 
@@ -202,7 +204,7 @@ def test_files(page: Page, tmp_path: Path) -> None:
 def test_refusals_are_said_and_pass(page: Page) -> None:
     write(page, "a" * 501)
     alert = page.get_by_role("alert")
-    page.get_by_text("501 characters, where this service takes 500 at most").wait_for()
+    page.get_by_text("501 characters, but the limit is 500").wait_for()
     assert page.locator("#text-hint.over").is_visible()
     write(page, "explode")
     page.get_by_text("The model failed on one of these texts").wait_for()
@@ -224,9 +226,9 @@ def test_a_service_that_is_gone_is_said(browser: Browser) -> None:
 
 def test_token_is_asked_for(browser: Browser) -> None:
     with running(token="open sesame") as service, open_page(browser, service.url) as page:
-        page.get_by_label("This service asks for a token").fill("wrong")
+        page.get_by_label("This service requires a token").fill("wrong")
         page.keyboard.press("Enter")
-        page.get_by_label("This service asks for a token").fill("open sesame")
+        page.get_by_label("This service requires a token").fill("open sesame")
         page.keyboard.press("Enter")
         await_status(page, "entities")
         assert page.locator("#token-form").is_hidden()

@@ -124,7 +124,7 @@ def test_strict_leaves_out_of_spans_what_does_not_fit_and_keeps_it_beside() -> N
 
 def test_expand_covers_whole_tokens_and_remembers_the_entity() -> None:
     nlp = one_token_a_word(pipeline(inside_tokens, alignment_mode="expand", set_ents=True)[0])
-    with pytest.warns(DisconerWarning, match="^2 entities made wider"):
+    with pytest.warns(DisconerWarning, match="^2 entities expanded"):
         doc = nlp(WHOLE)
     assert fragments(doc) == [("T1", "ADR", "knee-pain"), ("T2", "Drug", "10mg"), ("T3", "ADR", "knee-pain 10mg")]
     assert doc._.disconer == tuple(inside_tokens(WHOLE))

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from disconer import Kind
 from disconer.training import train
 from training.synthetic import complaints, prepare
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_kind_is_learnt(tmp_path: Path) -> None:

@@ -17,7 +17,10 @@ from training.test_resume import metrics
 
 SECONDS_TO_START = 90
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes as Linux lists them")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes as Linux lists them"),
+]
 
 
 def test_torchrun_starts_anew_then_gives_up_and_resuming_finishes(tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ def shares(gold: Sequence[Document], n_processes: int) -> list[list[tuple[int, D
     return brought
 
 
+@pytest.mark.slow
 @given(st.integers(1, 23), st.integers(1, 7))
 def test_every_document_counts_once_whatever_the_processes(n_documents: int, n_processes: int) -> None:
     gold = complaints(n_documents)

@@ -141,6 +141,7 @@ def test_passes_of_an_epoch_are_those_of_as_many_epochs() -> None:
     assert plan.steps(2) == [step for epoch in (4, 5, 6) for step in single.steps(epoch)]
 
 
+@pytest.mark.slow
 @given(LENGTHS, st.integers(1, 4))
 def test_processes_make_as_many_passes(lengths: list[int], n_processes: int) -> None:
     pair = plans(lengths, n_processes, a_document=4, context=CONTEXT, steps_at_least=30)

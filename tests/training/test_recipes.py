@@ -12,6 +12,8 @@ import yaml
 from disconer import Recognizer
 from training.conftest import Run
 
+pytestmark = pytest.mark.slow
+
 GUIDES = Path(__file__).parents[2] / "docs" / "how-to"
 BATCHES = [(["a", "b"], ["pain of knees and hands", ""]), (["c"], ["lipitor gave me cramps"])]
 

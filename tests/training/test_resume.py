@@ -25,6 +25,8 @@ from disconer.training.display import Display
 from training.conftest import Run
 from training.synthetic import complaints, prepare
 
+pytestmark = pytest.mark.slow
+
 TIMES = ("seconds", "train_seconds")
 SECONDS_TO_START = 90
 

@@ -53,6 +53,7 @@ def test_all_splits_get_heads_and_a_second_run_parses_nothing(tmp_path: Path, pa
     assert len(parser.asked) == n_asked
 
 
+@pytest.mark.slow
 def test_a_run_and_its_model(tmp_path: Path, parser: FakeParser) -> None:
     train(config_with(tmp_path), tmp_path / "run", display=QUIET)
     n_asked = len(parser.asked)

@@ -1,6 +1,6 @@
-"""Adaptation: an encoder goes on learning its language from somebody's own text, without annotations.
+"""Adaptation: continued pretraining of an encoder on the user's own unlabelled text.
 
-May import `runs`, `store`, `nn` and all below, not `training`. Its settings and results need no torch.
+May import `runs`, `store`, `nn` and everything below them, not `training`. Settings and results need no torch.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ __all__ = ["AdaptResult", "AdaptSettings", "adapt"]
 
 
 def __getattr__(name: str) -> Any:
-    """`adapt` brings torch, so it is loaded when somebody asks for it."""
+    """`adapt` imports torch, so it is loaded on first access."""
     if name == "adapt":
         from disconer.adapt.adaptation import adapt
 

@@ -30,8 +30,8 @@ from disconer.runs.state import Stateful
 from disconer.runs.versions import versions
 from disconer.store.card import public_name
 
-SAVING = 100e6  # bytes a second, to be on the safe side
-SAFETY = 2.0  # seconds, for all that is not counted
+SAVING = 100e6  # bytes per second, a conservative estimate
+SAFETY = 2.0  # seconds, for everything else
 
 
 class Adaptation:
@@ -61,7 +61,7 @@ class Adaptation:
         self.rate = settings.rate or usual_rate(self.model.width)
         optimizer = build_optimizer(self.model, rate=self.rate, weight_decay=settings.weight_decay)
         self.network, self.optimizer = accelerator.prepare(self.model, optimizer)
-        # Prepared before anything is loaded, so that each number is loaded to where it is needed.
+        # Prepared before weights are loaded, so that they are loaded onto the right device.
         self.parts: dict[str, Stateful] = {"optimizer": self.optimizer}
         if accelerator.scaler is not None:
             self.parts["scaler"] = accelerator.scaler
@@ -86,7 +86,7 @@ class Adaptation:
         return self._finish(progress)
 
     def _start(self) -> Progress:
-        """The beginning, or where an interrupted run was."""
+        """The start, or the last saved state of an interrupted run."""
         if self.folder.can_resume:
             progress = self.folder.load(self.model, self.parts)
             self.clock.add(progress.elapsed)
@@ -104,14 +104,14 @@ class Adaptation:
         return Sequences(tokens, length=self.settings.length, begin=begin, end=end)
 
     def _perplexity(self, progress: Progress) -> float | None:
-        """Of the text held out, if that is enough for a sequence."""
+        """Held-out perplexity, if there is enough text for a sequence."""
         if len(self.cache.held_out) < self.settings.length:
             return None
         held_out = self._sequences(self.cache.held_out)
         return perplexity(self.network, held_out, self.masker, self.accelerator, at_once=progress.at_once)
 
     def _budget(self, *, reserve: float) -> Budget:
-        """reserve: seconds that are needed after the last step, to measure and to save."""
+        """reserve: seconds needed after the last step, to measure and to save."""
         steps, minutes = self.settings.steps, self.settings.minutes
         if steps is None and minutes is None:
             steps = -(-int(self.settings.epochs * len(self.sequences)) // self.settings.batch) or 1
@@ -121,7 +121,7 @@ class Adaptation:
                 f"No time is left to train: reading and measuring took {self.clock.elapsed():.0f} s, and measuring and "
                 f"saving at the end will take about {reserve:.0f} s",
                 got=f"{minutes:g} minutes",
-                fix="Give more; with --resume the text is not tokenised again.",
+                fix="Give it more minutes; with --resume the text is not tokenised again.",
             )
         return Budget(steps, seconds)
 
@@ -154,7 +154,7 @@ class Adaptation:
             loop.run(progress)
 
     def _finish(self, progress: Progress) -> AdaptResult:
-        """Save, then measure: should there be no time for that any more, the encoder is there."""
+        """Save, then measure: if time runs out while measuring, the encoder is already saved."""
         result = self._result(progress)
         if self.accelerator.is_main_process:
             save_encoder(self.model, self.tokenizer, self.folder.path)
@@ -213,13 +213,13 @@ def adapt(
     resume: bool = False,
     display: Display | None = None,
 ) -> AdaptResult:
-    """Continue an encoder's training on texts, and leave it in `out`.
+    """Continue pretraining an encoder on texts, and save it in `out`.
 
     encoder: as in a configuration: a folder, an installed package, a name on the Hub.
-    format: of the texts; recognised if None.
-    tokens: a folder to keep the tokenised text in, for further runs; within `out`, until all is done, if None.
-    ledger: keeps the account of bad input; without one the first fault is raised.
-    resume: continue the run that is in `out`, if one is, to the result that it would have had unbroken.
+    format: of the texts; detected if None.
+    tokens: a folder that keeps the tokenised text for later runs; if None, within `out` until the run is done.
+    ledger: counts invalid input; without one the first error is raised.
+    resume: continue the run in `out`, if there is one; the result is that of an uninterrupted run.
     """
     clock = Clock()
     settings = settings or AdaptSettings()
@@ -227,9 +227,9 @@ def adapt(
     display = display or Display(quiet=not accelerator.is_main_process)
     folder = AdaptFolder(Path(out))
     folder.check(resume=resume)
-    accelerator.wait_for_everyone()  # before anything is written, so that all processes found the same
+    accelerator.wait_for_everyone()  # before anything is written, so that all processes see the same
     if done := folder.result():
-        display.note("this run is done already")
+        display.note("this run is already done")
         return done
     torch.manual_seed(settings.seed)
     pretrained = load_pretrained(encoder)
@@ -259,7 +259,7 @@ def adapt(
 
 
 def _facts(encoder: str, texts: Sequence[str | Path], settings: AdaptSettings) -> dict[str, Any]:
-    """What was run, by names that say nothing about the machine."""
+    """What was run, without paths of the machine."""
     named = {"encoder": public_name(encoder), "texts": [public_name(str(text)) for text in texts]}
     return named | settings.to_dict() | {"versions": {"disconer": __version__, **versions()}}
 
@@ -268,7 +268,7 @@ def _check_length(settings: AdaptSettings, pretrained: Pretrained, encoder: str)
     limit = max_pieces(pretrained.language_model.base_model)
     if settings.length > limit:
         raise DisconerError(
-            "Sequences are longer than what this encoder takes",
+            "Sequences are longer than this encoder's maximum",
             where=Where(encoder),
             got=f"length {settings.length}",
             expected=f"at most {limit}",

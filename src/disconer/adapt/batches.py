@@ -1,4 +1,4 @@
-"""Which sequences make up which step, which process takes which of them, how they are masked and get to the device."""
+"""Which sequences form each step, how they are divided among processes, masked, and moved to the device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from disconer.adapt.cache import Sequences
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Sequences that go through the encoder together; `seed` is of all that is random in it."""
+    """Sequences of one forward pass; `seed` controls all randomness in it."""
 
     sequences: NDArray[np.int64]
     seed: int
@@ -25,11 +25,11 @@ class Batch:
 class Plan:
     """The steps of a run, as one process sees them.
 
-    Passes over the text follow each other without a seam, each in an order of its own, so that every step is full. What
-    a step holds and its seeds depend on nothing but its number: a resumed run repeats what the unbroken one would do,
-    and it does not matter which process takes a batch.
+    Epochs follow each other without a gap, each in its own random order, so that every step is full. The content and
+    seeds of a step depend only on its number: a resumed run repeats what an uninterrupted one would do, and it does not
+    matter which process takes a batch.
 
-    batch: sequences of a step; at_once: of a batch. The batches of a step divide evenly among the processes.
+    batch: sequences per step; at_once: per batch. The batches of a step divide evenly among the processes.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class Plan:
 
     @property
     def batches_a_step(self) -> int:
-        """Of this process."""
+        """Batches per step of this process."""
         return self._batch // self._at_once // self._n_processes
 
     def batches(self, first_step: int) -> Iterator[Batch]:
-        """This process's batches from a step on, without end."""
+        """This process's batches from a step on, endlessly."""
         step = first_step
         while True:
             yield from self.step(step)
@@ -73,8 +73,8 @@ class Plan:
 class Fed(NamedTuple):
     """A batch on the device.
 
-    seed: of all that is random in it.
-    pieces: what a `Masker` takes: pieces (B, L), the numbers of their words (B, L) if words matter, and their cases
+    seed: controls all randomness in it.
+    pieces: input of a `Masker`: subword ids (B, L), their word numbers (B, L) for whole-word masking, and their cases
         (B, L) if the encoder reads them.
     """
 
@@ -83,7 +83,7 @@ class Fed(NamedTuple):
 
 
 class Feed:
-    """Makes the tensors of batches. Good to run in the background."""
+    """Makes the tensors of batches; may run in the background."""
 
     def __init__(self, sequences: Sequences, device: torch.device) -> None:
         self._sequences, self._device = sequences, device
@@ -95,24 +95,24 @@ class Feed:
         return Fed(batch.seed, (self._moved(ids), moved_words, moved_cases))
 
     def _moved(self, array: NDArray[np.int32] | NDArray[np.uint8]) -> Tensor:
-        """Indices must be of 64 bits; they are widened on the device, so that less has to be moved."""
+        """Indices must be 64-bit; they are widened on the device, so that less data is moved."""
         tensor = torch.from_numpy(array)
         if self._device.type == "cuda":
             tensor = tensor.pin_memory()
         return tensor.to(self._device, non_blocking=True).long()
 
 
-UNASKED = -100  # the target where nothing is to be guessed, as torch's cross entropy has it
-AS_MASK, AS_RANDOM = 0.8, 0.1  # of the pieces to be guessed; the others stay as they are
+UNASKED = -100  # the target of unmasked positions: ignore_index of torch's cross entropy
+AS_MASK, AS_RANDOM = 0.8, 0.1  # of the chosen subwords; the rest stay unchanged
 
 
 class Masked(NamedTuple):
-    """Sequences with pieces to be guessed.
+    """Masked sequences.
 
-    inputs: (B, L) what the encoder reads.
-    places: (B, K) where in its sequence something is to be guessed.
-    targets: (B, K) what stood there; UNASKED at places that are not used after all.
-    cases: (B, L) the case of what stood everywhere, for encoders that read it.
+    inputs: (B, L) the encoder's input.
+    places: (B, K) masked positions of each sequence.
+    targets: (B, K) the original subwords; UNASKED at unused positions.
+    cases: (B, L) the letter case of the original subwords, for encoders that read it.
     """
 
     inputs: Tensor
@@ -122,10 +122,10 @@ class Masked(NamedTuple):
 
 
 class Masker:
-    """Chooses the same number of places in every sequence, so that all tensors keep their shapes.
+    """Masks the same number of positions in every sequence, so that all tensors keep their shapes.
 
-    share: of a sequence that is to be guessed.
-    special: pieces that are never guessed.
+    share: the masking probability.
+    special: tokens that are never masked.
     """
 
     def __init__(self, *, share: float, mask: int, special: Collection[int], vocabulary: int, device: torch.device):
@@ -136,18 +136,18 @@ class Masker:
         self._ordinary = torch.nonzero(~is_special).flatten().to(device)
 
     def __call__(self, ids: Tensor, words: Tensor | None = None, cases: Tensor | None = None) -> Masked:
-        """Mask pieces. Their case stays to be seen: it helps to guess them, and so is learnt.
+        """Mask subwords. Their letter case stays visible: it helps to predict them, and so is learned.
 
-        words: (B, L) number of each piece's word in its sequence; every piece is a word by itself if None.
-        cases: (B, L) of the pieces, if the encoder reads them.
+        words: (B, L) word number of each subword in its sequence; None: mask single subwords.
+        cases: (B, L) of the subwords, if the encoder reads them.
         """
         n_places = max(1, round(self._share * ids.shape[1]))
         scores = torch.rand(ids.shape, device=ids.device)  # (B, L)
         if words is not None:
-            scores = scores.gather(1, words)  # pieces of a word share its score
+            scores = scores.gather(1, words)  # subwords of a word share its score
         scores = scores.masked_fill(self._is_special[ids], -1.0)
         best, places = scores.topk(n_places + 1, dim=1)  # (B, K + 1)
-        # What ties with the first place beyond the last is a word with more pieces than fit: it is left alone.
+        # A tie with the first position beyond the last is a word with more subwords than fit: it is not masked.
         is_used = (best[:, :-1] > best[:, -1:]) & (best[:, :-1] >= 0)  # (B, K)
         places = places[:, :-1]
         originals = ids.gather(1, places)

@@ -1,4 +1,4 @@
-"""The tokenised text of a run: files of numbers, mapped into memory, and the packed sequences made of them."""
+"""The tokenised text of a run: memory-mapped arrays, and the packed sequences made from them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ TRAIN, HELD_OUT = "train", "held-out"
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The pieces of one part of the text.
+    """The subwords of one part of the text.
 
-    starts: whether a piece begins a word; None where nobody asked.
-    cases: how a piece is written; None where nobody asked.
+    starts: whether a subword starts a word; None if not needed.
+    cases: the letter case of each subword; None if not needed.
     """
 
     ids: NDArray[Any]
@@ -42,14 +42,14 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class TokenCache:
-    """All text: what is learnt from, and what is held out."""
+    """All text: the training part and the held-out part."""
 
     train: Tokens
     held_out: Tokens
 
 
 def origin_of(paths: Sequence[Path], format: str | None, maker_facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What a cache is made of: the same origin gives the same pieces."""
+    """What a cache was made from: the same origin gives the same subwords."""
     digest = hashlib.sha256()
     for path in paths:
         for member in Source(path):
@@ -76,9 +76,9 @@ def build_cache(
     held_out: float,
     seen: Callable[[int], None],
 ) -> None:
-    """Tokenise texts into `folder`. The note is written last: where it is, all is.
+    """Tokenise texts into `folder`. The manifest is written last: if it exists, the cache is complete.
 
-    seen: told how many pieces there are so far.
+    seen: called with the number of subwords so far.
     """
     folder.mkdir(parents=True, exist_ok=True)
     counts = {part: {"documents": 0, "pieces": 0} for part in (TRAIN, HELD_OUT)}
@@ -103,7 +103,7 @@ def build_cache(
 
 
 def open_cache(folder: Path, origin: Mapping[str, Any]) -> TokenCache:
-    """The cache in a folder, if it was made of the same text by the same tokenizer."""
+    """The cache in a folder, if it was made from the same text by the same tokenizer."""
     try:
         note = json.loads((folder / NOTE).read_bytes())
         made_of, dtype = note["origin"], np.dtype(note["dtype"])
@@ -114,14 +114,14 @@ def open_cache(folder: Path, origin: Mapping[str, Any]) -> TokenCache:
             "The tokenised text here is damaged",
             where=Where(str(folder)),
             got=str(error) or type(error).__name__,
-            fix="Delete this folder: it is made anew from the text.",
+            fix="Delete this folder; it will be made again from the text.",
         ) from error
     if made_of != dict(origin):
         changed = ", ".join(sorted(key for key in origin if made_of.get(key) != origin[key]))
         raise DisconerError(
-            "The tokenised text here was made of something else",
+            "The tokenised text here was made from other input",
             where=Where(str(folder)),
-            got=f"another choice of: {changed}",
+            got=f"a different {changed}",
             fix="Give the same text, encoder and settings, or another folder.",
         )
     return TokenCache(*parts)
@@ -145,14 +145,14 @@ def _mapped(path: Path, dtype: np.dtype[Any], size: int) -> NDArray[Any]:
 
 
 class Sequences:
-    """Each sequence is a slice of the text between the tokenizer's marks for begin and end.
+    """Each sequence is a slice of the text between the tokenizer's start and end tokens.
 
-    A slice may begin and end anywhere and reach over several documents, whose separators it holds. Its pieces see each
-    other across separators, and positions run through: a mask to keep documents apart would cost more than it brings.
-    The last slice reaches back to be as long as all others.
+    A slice may start and end anywhere and may span several documents, with separators between them. Attention and
+    positions run across separators: a mask to keep documents apart would cost more than it gains. The last slice
+    overlaps the one before, so that all have the same length.
 
-    length: pieces of a sequence, marks included.
-    begin, end: the marks; none where the tokenizer has none.
+    length: subwords per sequence, including special tokens.
+    begin, end: the special tokens; empty if the tokenizer has none.
     """
 
     def __init__(self, tokens: Tokens, *, length: int, begin: int | None, end: int | None) -> None:
@@ -162,7 +162,7 @@ class Sequences:
         if len(tokens) < self._size:
             raise DisconerError(
                 "There is too little text",
-                got=f"{len(tokens):,} pieces",
+                got=f"{len(tokens):,} subwords",
                 expected=f"at least one sequence of {self._size:,}, and better millions",
                 fix="Give more text, or a smaller length.",
             )
@@ -175,18 +175,18 @@ class Sequences:
         return self._framed(self._tokens.ids, numbers, self._begin, self._end).astype(np.int32)
 
     def words(self, numbers: NDArray[np.int64]) -> NDArray[np.int32] | None:
-        """The number of each piece's word within its sequence, or None if words do not matter.
+        """The number of each subword's word within its sequence, or None without whole-word masking.
 
         Shape: (sequences, length)
         """
         if self._tokens.starts is None:
             return None
         starts = self._framed(self._tokens.starts, numbers, [True] * len(self._begin), [True] * len(self._end))
-        starts[:, : len(self._begin) + 1] = True  # a word that the slice cuts begins here
+        starts[:, : len(self._begin) + 1] = True  # a word cut by the slice starts here
         return (starts.cumsum(1) - 1).astype(np.int32)
 
     def cases(self, numbers: NDArray[np.int64]) -> NDArray[np.uint8] | None:
-        """The case of each piece, or None if the encoder does not read it. Shape: (sequences, length)"""
+        """The letter case of each subword, or None if the encoder does not read it. Shape: (sequences, length)"""
         if self._tokens.cases is None:
             return None
         begin, end = ([Case.LOWER] * len(marks) for marks in (self._begin, self._end))

@@ -1,4 +1,4 @@
-"""What an adaptation shows while it goes on: a live line on a terminal, and a line every so often."""
+"""Progress of an adaptation: a live line on a terminal, and a log line every few percent."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from disconer.adapt.vocabulary import Choice
 from disconer.runs.clock import duration
 from disconer.runs.display import LiveLines
 
-PAUSE = 0.5  # seconds between two looks
-LINES = 20  # of a run, at most: each stands for as much of its budget
+PAUSE = 0.5  # seconds between updates
+LINES = 20  # log lines per run, at most, evenly spaced
 
 
 class Display(LiveLines):
@@ -26,26 +26,26 @@ class Display(LiveLines):
         self._drawn = 0.0
         self._lines = 0
         self._step_size = 0
-        self._start = (0, 0.0, 0.0)  # step, share of the budget and time at which this process began
+        self._start = (0, 0.0, 0.0)  # step, fraction of the budget and time at which this process started
 
     def counting(self, n_words: int) -> None:
-        """How far counting words has come."""
+        """Progress of counting words."""
         self._passing(f"counting: {n_words / 1e6:,.0f} M words")
 
     def words(self, choice: Choice) -> None:
         self._clear()
-        saved = "" if choice.before is None else f"; pieces a word: {choice.before:.2f} → {choice.after:.2f}"
-        self.say(f"words: {len(choice.words):,} get pieces of their own{saved}")
+        saved = "" if choice.before is None else f"; subwords per word: {choice.before:.2f} → {choice.after:.2f}"
+        self.say(f"words: {len(choice.words):,} added to the vocabulary{saved}")
 
     def reading(self, n_pieces: int) -> None:
-        """How far tokenising has come."""
-        self._passing(f"tokenising: {n_pieces / 1e6:,.1f} M pieces")
+        """Progress of tokenising."""
+        self._passing(f"tokenising: {n_pieces / 1e6:,.1f} M subwords")
 
     def text(self, cache: TokenCache, seconds: float) -> None:
         self._clear()
         self.say(
-            f"text: {cache.train.n_documents:,} documents, {len(cache.train):,} pieces; held out: "
-            f"{cache.held_out.n_documents:,} documents, {len(cache.held_out):,} pieces; {duration(seconds)}"
+            f"text: {cache.train.n_documents:,} documents, {len(cache.train):,} subwords; held out: "
+            f"{cache.held_out.n_documents:,} documents, {len(cache.held_out):,} subwords; {duration(seconds)}"
         )
 
     def note(self, line: str) -> None:
@@ -53,14 +53,14 @@ class Display(LiveLines):
 
     def before(self, perplexity: float | None, *, new_head: bool) -> None:
         if perplexity is None:
-            self.say("note: too little text is held out to measure perplexity on")
+            self.say("note: too little held-out text to measure perplexity")
         else:
-            chance = " (the layer that guesses is new)" if new_head else ""
-            self.say(f"perplexity of text held out, before: {perplexity:,.2f}{chance}")
+            chance = " (the masked-language-model head is new)" if new_head else ""
+            self.say(f"held-out perplexity, before: {perplexity:,.2f}{chance}")
 
     @contextmanager
     def running(self, progress: Progress, *, step_size: int, done: float) -> Iterator[None]:
-        """Around all steps. step_size: pieces of a step. done: the share of the budget that is spent already."""
+        """Around all steps. step_size: subwords per step. done: the fraction of the budget that is already used."""
         self._step_size, self._start = step_size, (progress.step, done, time.monotonic())
         self._lines = int(LINES * done)
         if progress.step:
@@ -75,16 +75,16 @@ class Display(LiveLines):
             self.draw(done, self._line(progress, done))
 
     def record(self, progress: Progress, done: float) -> None:
-        """A new record: worth a line if much of the budget went by since the last line."""
+        """Log a record if enough of the budget was used since the last line."""
         if LINES * done >= self._lines + 1:
             self._lines = int(LINES * done)
             self.say(self._line(progress, done))
 
     def result(self, result: AdaptResult) -> None:
         if result.perplexity_after is not None:
-            self.say(f"perplexity of text held out, after: {result.perplexity_after:,.2f}")
+            self.say(f"held-out perplexity, after: {result.perplexity_after:,.2f}")
         self.say(
-            f"{result.steps:,} steps, {result.pieces / 1e6:,.1f} M pieces, {result.epochs:.2f} times the text, in "
+            f"{result.steps:,} steps, {result.pieces / 1e6:,.1f} M subwords, {result.epochs:.2f} epochs, in "
             f"{duration(result.seconds)}; the encoder is in {result.folder}"
         )
 
@@ -94,10 +94,12 @@ class Display(LiveLines):
         speed = (progress.step - step) * self._step_size / seconds
         left = duration(max(0.0, seconds * (1 - done) / max(1e-9, done - done_before)))
         loss = f"{progress.loss:.3f}" if progress.history else "–"
-        return f"{min(1.0, done):4.0%}  step {progress.step:>7,}  loss {loss}  {speed:>9,.0f} pieces/s  {left:>7} left"
+        return (
+            f"{min(1.0, done):4.0%}  step {progress.step:>7,}  loss {loss}  {speed:>9,.0f} subwords/s  {left:>7} left"
+        )
 
     def _passing(self, line: str) -> None:
-        """A line that the next one takes the place of, on terminals."""
+        """On terminals, a line that the next one replaces."""
         if sys.stderr.isatty() and not self.quiet:
             print(f"\r{line}", end="", file=sys.stderr, flush=True)
 

@@ -38,21 +38,21 @@ class Budget:
     seconds: float | None
 
     def done(self, step: float, elapsed: float) -> float:
-        """The share that is spent before a step, counted from 0, that begins after `elapsed` seconds."""
+        """The fraction used before a step (counted from 0) that starts after `elapsed` seconds."""
         by_steps = step / self.steps if self.steps else 0.0
         by_time = elapsed / self.seconds if self.seconds else 0.0
         return max(by_steps, by_time)
 
 
 def rate_share(done: float, warmup: float) -> float:
-    """The share of the highest rate: up over the warm-up, then down to zero, in straight lines."""
+    """The fraction of the peak rate: linear warm-up, then linear decay to zero."""
     if done < warmup:
         return done / warmup
     return max(0.0, (1 - done) / (1 - warmup))
 
 
 class Clock:
-    """The seconds that a run has taken, those before an interruption included."""
+    """The seconds that a run has taken, including those before an interruption."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -61,22 +61,22 @@ class Clock:
         return time.monotonic() - self._started
 
     def add(self, seconds: float) -> None:
-        """Count what an interrupted run took before."""
+        """Add the time of an interrupted run."""
         self._started -= seconds
 
 
 BETAS, EPSILON = (0.9, 0.98), 1e-6  # as is usual for masked language models
-SMALL = 512  # units of an encoder's states: up to this width it takes the higher rate
+SMALL = 512  # hidden size up to which the higher rate is used
 RATE, RATE_OF_LARGE = 5e-4, 1e-4
 
 
 def usual_rate(width: int) -> float:
-    """The highest learning rate, by the width of an encoder: larger ones forget more easily."""
+    """The peak learning rate, by hidden size: larger encoders forget more easily."""
     return RATE if width <= SMALL else RATE_OF_LARGE
 
 
 def build_optimizer(network: nn.Module, *, rate: float, weight_decay: float) -> torch.optim.AdamW:
-    """AdamW in one pass over all numbers; no decay on biases and norms."""
+    """Fused AdamW; no weight decay on biases and norms."""
     parameters = list(network.parameters())
     groups = [
         {"params": [one for one in parameters if one.ndim > 1], "weight_decay": weight_decay},
@@ -85,8 +85,8 @@ def build_optimizer(network: nn.Module, *, rate: float, weight_decay: float) -> 
     return torch.optim.AdamW(groups, lr=rate, betas=BETAS, eps=EPSILON, fused=True)
 
 
-RECORD = 20  # steps between two looks at the loss: each waits for the device
-CLIP = 1.0  # the longest gradient that is taken as it is
+RECORD = 20  # steps between readings of the loss: each synchronises with the device
+CLIP = 1.0  # maximum gradient norm
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,8 +94,8 @@ class Loop:
     """Trains until the budget is spent.
 
     network, optimizer: prepared by the accelerator.
-    rate: the highest learning rate.
-    parts: what else than the network moves a run on.
+    rate: the peak learning rate.
+    parts: the stateful parts of a run other than the network.
     """
 
     network: nn.Module
@@ -113,8 +113,8 @@ class Loop:
     display: Display
 
     def run(self, progress: Progress) -> None:
-        """Go on from where `progress` is, to the end."""
-        self.network.train(self.settings.dropout)  # without dropout an encoder computes as it does in use
+        """Train from `progress` to the end."""
+        self.network.train(self.settings.dropout)  # dropout only if asked for
         losses = Losses(self.accelerator)
         kept = self.clock.elapsed()
         with closing(made_ahead(self.feed, self.plan.batches(progress.step))) as tensors:
@@ -132,23 +132,23 @@ class Loop:
                 self._record(progress, losses, rate)
 
     def keep(self, progress: Progress) -> None:
-        """Save what a resumed run goes on from."""
+        """Save the state for `--resume`."""
         if self.accelerator.is_main_process:
             self.folder.save(self.accelerator.unwrap_model(self.network), progress, self.parts)
 
     def _rates(self, progress: Progress) -> Iterator[float]:
-        """The learning rate of each step: at least of one, and as long as there is time for one more."""
+        """The learning rate of each step: at least one step, then as long as there is time for another."""
         first_step, first_elapsed = progress.step, self._elapsed()
         elapsed = first_elapsed
         step_seconds = 0.0
         while not progress.step or self.budget.done(progress.step, elapsed + step_seconds) < 1:
-            # A step stands for the stretch around its middle, so that no step is wasted on a rate of zero.
+            # The schedule is evaluated at the middle of a step, so that no step has a rate of zero.
             yield self.rate * rate_share(self.budget.done(progress.step + 0.5, elapsed), self.settings.warmup)
             elapsed = self._elapsed()
             step_seconds = (elapsed - first_elapsed) / (progress.step - first_step)
 
     def _elapsed(self) -> float:
-        """The time so far, by the first process's clock: all must come to the same rate and the same end."""
+        """The time so far, by the first process's clock: all must use the same rate and stop together."""
         elapsed = self.clock.elapsed()
         return elapsed if self.budget.seconds is None else by_first_process(elapsed, self.accelerator)
 
@@ -160,7 +160,7 @@ class Loop:
             group["lr"] = rate
 
     def _step(self, tensors: Iterator[Fed]) -> tuple[Tensor, Tensor]:
-        """One step of the optimizer; gives the summed loss of this process's guesses, and their number."""
+        """One optimizer step; returns the summed loss of this process's masked subwords, and their number."""
         n_batches = self.plan.batches_a_step
         summed, n_guesses = (torch.zeros((), device=self.accelerator.device) for _ in range(2))
         for number in range(1, n_batches + 1):
@@ -181,8 +181,8 @@ class Loop:
         loss = losses.mean()
         if not math.isfinite(loss):
             raise DisconerError(
-                f"The loss is no number any more at step {progress.step:,}: the training has gone astray",
-                fix="Start anew with a lower rate, or with precision fp32.",
+                f"Loss became NaN at step {progress.step:,}: training diverged",
+                fix="Start again with a lower learning rate, or with precision fp32.",
             )
         progress.elapsed = self.clock.elapsed()
         record = {"step": progress.step, "loss": loss, "rate": rate, "seconds": round(progress.elapsed, 2)}
@@ -191,17 +191,17 @@ class Loop:
 
 
 class Losses:
-    """The loss over some steps, gathered on the device."""
+    """The loss over several steps, accumulated on the device."""
 
     def __init__(self, accelerator: Accelerator) -> None:
         self._accelerator = accelerator
-        self._sums = torch.zeros(2, device=accelerator.device)  # loss, guesses
+        self._sums = torch.zeros(2, device=accelerator.device)  # loss, masked subwords
 
     def add(self, loss: Tensor, n_guesses: Tensor) -> None:
         self._sums += torch.stack([loss, n_guesses])
 
     def mean(self) -> float:
-        """Of what was added since the last call, in all processes."""
+        """The mean over all processes since the last call."""
         loss, n_guesses = self._accelerator.reduce(self._sums, reduction="sum").tolist()
         self._sums = torch.zeros_like(self._sums)
         return float(loss / max(1.0, n_guesses))

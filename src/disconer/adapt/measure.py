@@ -1,4 +1,4 @@
-"""Perplexity of text that was not learnt from, and how many sequences go through the encoder at once."""
+"""Held-out perplexity, and how many sequences fit into memory at once."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from disconer.adapt.cache import Sequences
 from disconer.adapt.settings import AdaptSettings
 from disconer.core.errors import DisconerError
 
-MEASURED = 1024  # sequences at most, spread over all that is held out
+MEASURED = 1024  # sequences at most, spread over the held-out text
 SEED = 0  # of the masks, the same at every measurement
-WORST = 700.0  # nats; e to the power of more is no number
+WORST = 700.0  # nats; exp of more overflows
 
 
 @torch.no_grad()
 def perplexity(
     network: nn.Module, sequences: Sequences, masker: Masker, accelerator: Accelerator, *, at_once: int
 ) -> float:
-    """How many pieces the model wavers between, on average, where one is masked."""
+    """Perplexity of masked subwords."""
     was_training = network.training
     network.eval()
     chosen = np.unique(np.linspace(0, len(sequences) - 1, min(MEASURED, len(sequences))).astype(np.int64))
     parts = [chosen[first : first + at_once] for first in range(0, len(chosen), at_once)]
     feed = Feed(sequences, accelerator.device)
-    bare = accelerator.unwrap_model(network)  # processes need not keep step here
+    bare = accelerator.unwrap_model(network)  # processes need not synchronise here
     total, n_guesses = (torch.zeros((), device=accelerator.device) for _ in range(2))
     for number in range(accelerator.process_index, len(parts), accelerator.num_processes):
         seed, fed = feed(Batch(parts[number], SEED + number))
@@ -42,15 +42,15 @@ def perplexity(
     return math.exp(min(WORST, float(total) / max(1.0, float(n_guesses))))
 
 
-ON_CPU = 32  # sequences: more bring no speed there
+ON_CPU = 32  # sequences: more are not faster there
 
 
 def sequences_at_once(
     settings: AdaptSettings, network: nn.Module, masker: Masker, accelerator: Accelerator, *, mark: int
 ) -> int:
-    """As many as asked for, or as fit into memory, such that steps divide into them evenly.
+    """The requested number, or what fits into memory, such that steps divide evenly.
 
-    mark: any piece, to try with.
+    mark: any subword, for the trial.
     """
     n_processes = accelerator.num_processes
     if settings.batch % n_processes:
@@ -68,7 +68,7 @@ def sequences_at_once(
 
 
 def sizes_to_try(share: int) -> list[int]:
-    """Divisors of a process's share of a step, from all of it to one, each at most half of the one before."""
+    """Divisors of a process's part of a step, from all of it to one, each at most half of the one before."""
     sizes = [share]
     for size in range(share // 2, 0, -1):
         if share % size == 0 and size <= sizes[-1] / 2:
@@ -77,7 +77,7 @@ def sizes_to_try(share: int) -> list[int]:
 
 
 def _fits(size: int, length: int, network: nn.Module, masker: Masker, accelerator: Accelerator, mark: int) -> bool:
-    """Whether a batch goes forth and back without filling the memory."""
+    """Whether a forward and backward pass of a batch fits into memory."""
     try:
         with accelerator.no_sync(network):
             ids = torch.full((size, length), mark, device=accelerator.device)

@@ -1,4 +1,4 @@
-"""An encoder with the layer that guesses masked pieces, and eyes for case where its tokenizer has none."""
+"""An encoder with a masked-language-model head, and letter case as input where its tokenizer drops it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from disconer.nn.encoders.transformer.pretrained import load_found
 
 @dataclass(frozen=True, slots=True)
 class Pretrained:
-    """What an encoder's folder gives.
+    """An encoder loaded from its folder.
 
-    language_model: the encoder under a head that guesses pieces, as transformers builds it.
-    new_head: the folder had no such head, so that it starts at random (tied to the encoder's own table of pieces).
-    n_new_words: words that have got a piece of their own since.
+    language_model: the encoder with a masked-language-model head, as transformers builds it.
+    new_head: the folder had no such head, so it is initialised randomly (tied to the embedding table).
+    n_new_words: words added to the vocabulary since.
     """
 
     language_model: Any
@@ -34,14 +34,14 @@ class Pretrained:
 
     @property
     def reads_case(self) -> bool:
-        """Whether the encoder takes the case of pieces for their token types."""
+        """Whether the encoder reads letter case as token types."""
         return reads_case(self.language_model.config.to_dict())
 
 
 class GivenStates(nn.Module):
-    """Stands where a language model has its encoder, and passes on states that the encoder has made already.
+    """Replaces the encoder inside a language model, and passes on hidden states that were already computed.
 
-    Every family has its own kind of head behind the same call; so each is used as it is, at chosen places only.
+    Each model family has its own head behind the same call; so heads are reused as they are, at masked positions only.
     """
 
     def forward(self, *_: Any, inputs_embeds: Tensor, **__: Any) -> Any:
@@ -51,7 +51,7 @@ class GivenStates(nn.Module):
 
 
 class MaskedModel(nn.Module):
-    """Guesses masked pieces. The head, whose vocabulary makes it costly, reads nothing but the places asked for."""
+    """Predicts masked subwords. The head, which is costly, is applied to masked positions only."""
 
     def __init__(self, language_model: Any) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class MaskedModel(nn.Module):
         setattr(self.head, self._encoder_name, GivenStates())
 
     def forward(self, masked: Masked) -> tuple[Tensor, Tensor]:
-        """The summed loss of all guesses, and their number."""
+        """The summed loss of all masked subwords, and their number."""
         types = {} if masked.cases is None else {"token_type_ids": masked.cases}
         states = self.encoder(input_ids=masked.inputs, **types).last_hidden_state  # (B, L, d_h)
         places = masked.places.unsqueeze(2).expand(-1, -1, states.shape[2])  # (B, K, d_h)
@@ -80,7 +80,7 @@ class MaskedModel(nn.Module):
 
     @contextmanager
     def as_language_model(self) -> Iterator[Any]:
-        """Encoder and head as transformers has them, to be saved."""
+        """Encoder and head as a transformers model, for saving."""
         stand_in = getattr(self.head, self._encoder_name)
         setattr(self.head, self._encoder_name, self.encoder)
         try:
@@ -90,7 +90,7 @@ class MaskedModel(nn.Module):
 
 
 def load_pretrained(name: str) -> Pretrained:
-    """An encoder by the names that a configuration takes, ready to be adapted."""
+    """An encoder by its name in a configuration, ready to be adapted."""
     return load_found(name, _load)
 
 
@@ -119,37 +119,37 @@ def _load(place: str, local_files_only: bool) -> Pretrained:
 
 def _not_maskable(place: str, got: str) -> DisconerError:
     return DisconerError(
-        "This encoder cannot be adapted: it does not learn by guessing masked pieces",
+        "This encoder cannot be adapted: it does not support masked language modelling",
         where=Where(place),
         got=got,
-        expected="an encoder of the kind of BERT, RoBERTa, MPNet, DeBERTa, ELECTRA or ModernBERT with a mask token",
+        expected="an encoder such as BERT, RoBERTa, MPNet, DeBERTa, ELECTRA or ModernBERT with a mask token",
         fix="Adapt another one.",
     )
 
 
 def add_case(pretrained: Pretrained, encoder: str) -> None:
-    """Have an encoder read case. All cases begin alike, so that its states stay what they are until it learns.
+    """Make an encoder read letter case. All cases start with the same embedding, so its output stays the same at first.
 
-    encoder: its name, for errors.
+    encoder: its name, for error messages.
     """
     if pretrained.reads_case:
         return
     if _keeps_capitals(pretrained.tokenizer):
         raise DisconerError(
-            "This encoder needs no --case: its tokenizer keeps capitals",
+            "This encoder does not need --case: its tokenizer keeps capitals",
             where=Where(encoder),
-            fix="Leave --case out.",
+            fix="Omit --case.",
         )
     embeddings = getattr(pretrained.language_model.base_model, "embeddings", None)
     table = getattr(embeddings, "token_type_embeddings", None)
     config = pretrained.language_model.config
     if not isinstance(table, nn.Embedding) or embeddings is None:
         raise DisconerError(
-            "This encoder cannot learn case: it has no token types that could tell it",
+            "This encoder cannot read case: it has no token types",
             where=Where(encoder),
             got=f"a model of type {config.model_type}",
-            expected="an encoder of the kind of BERT or ELECTRA",
-            fix="Leave --case out, or adapt another encoder.",
+            expected="an encoder such as BERT or ELECTRA",
+            fix="Omit --case, or adapt another encoder.",
         )
     rows = table.weight.detach()[:1].repeat(len(Case), 1)
     embeddings.token_type_embeddings = nn.Embedding(len(Case), table.embedding_dim, _weight=rows)
@@ -158,6 +158,6 @@ def add_case(pretrained: Pretrained, encoder: str) -> None:
 
 
 def _keeps_capitals(tokenizer: Any) -> bool:
-    """Capitals are lost where text is normalised, or nowhere."""
+    """Whether the tokenizer's normaliser drops capitals."""
     normalizer = tokenizer.backend_tokenizer.normalizer
     return normalizer is None or normalizer.normalize_str("A") != normalizer.normalize_str("a")

@@ -1,4 +1,4 @@
-"""From texts to tokenised text, once for all processes, and what becomes of an encoder before it learns."""
+"""Tokenise the texts once for all processes, and prepare the encoder: new words, letter case."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from disconer.core.ledger import Ledger
 class TextSource:
     """Texts, and how to read them.
 
-    format: recognised if None.
-    ledger: keeps the account of bad input.
+    format: detected if None.
+    ledger: counts invalid input.
     """
 
     paths: Sequence[Path]
@@ -50,7 +50,7 @@ def read_tokens(
     accelerator: Accelerator,
     display: Display,
 ) -> TokenCache:
-    """The tokenised text, from `folder` if it is there already."""
+    """The tokenised text, from `folder` if it is already there."""
     started = time.monotonic()
     facts = {
         "tokenizer": tokenizer_hash(pretrained.tokenizer),
@@ -67,7 +67,7 @@ def read_tokens(
     cache = open_cache(folder, origin)
     if not len(cache.train):
         raise DisconerError(
-            "There is no text here",
+            "No text found",
             where=Where(", ".join(map(str, source.paths))),
             fix="Check the paths and the format.",
         )
@@ -85,10 +85,10 @@ def prepare(
     accelerator: Accelerator,
     display: Display,
 ) -> Pretrained:
-    """The encoder as settings want it.
+    """The encoder with the settings applied.
 
-    encoder: its name, for errors.
-    folder: keeps the words; a resumed run takes those that it began with.
+    encoder: its name, for error messages.
+    folder: stores the new words; a resumed run uses the same ones.
     """
     if settings.case:
         add_case(pretrained, encoder)
@@ -109,11 +109,11 @@ def _chosen(
     vocabulary = Vocabulary(pretrained.tokenizer)
     if isinstance(wanted, Path):
         return listed_words(wanted, vocabulary)
-    unread = Ledger(skip_bad=source.ledger.skip_bad)  # faults are counted when the text is tokenised
+    unread = Ledger(skip_bad=source.ledger.skip_bad)  # errors are counted when the text is tokenised
     texts = iter_texts(source.paths, source.format, unread)
     learnt_from = (text for text in texts if not is_held_out(text, held_out))
     choice = best_words(count_words(learnt_from, vocabulary, display.counting), vocabulary, wanted)
     if len(choice.words) < wanted:
         found = f"{len(choice.words):,}, not {wanted:,}"
-        display.note(f"words broken up and seen {RAREST} times or more: {found}; --words FILE takes rarer ones, too")
+        display.note(f"words of several subwords seen {RAREST} times or more: {found}; --words FILE can add rarer ones")
     return choice

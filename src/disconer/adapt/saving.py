@@ -1,4 +1,4 @@
-"""What is left of an adaptation: the encoder as an ordinary folder of transformers, its card, its loss curve."""
+"""The output of an adaptation: the encoder as an ordinary transformers folder, its card, its loss curve."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ READABLE = 0o644
 
 
 def save_encoder(model: MaskedModel, tokenizer: Any, folder: Path) -> None:
-    """Write encoder, head and tokenizer. config.json, by which an encoder is found, comes last: what loads is whole."""
+    """Write encoder, head and tokenizer. config.json, by which an encoder is found, is written last."""
     with tempfile.TemporaryDirectory(prefix=".", suffix=".part", dir=folder) as staging, quiet():
         with model.as_language_model() as language_model:
             language_model.save_pretrained(staging)
         tokenizer.save_pretrained(staging)
         config = Path(staging) / CONFIG
         settings = json.loads(config.read_bytes())
-        settings.pop("_name_or_path", None)  # a place on the machine that adapted it
+        settings.pop("_name_or_path", None)  # a path of this machine
         config.unlink()
         for file in sorted(Path(staging).iterdir()):
-            file.chmod(READABLE)  # some are written for nobody else to read
+            file.chmod(READABLE)  # some are written readable by the owner only
             os.replace(file, folder / file.name)
     replace_file(folder / CONFIG, json.dumps(settings, indent=2, ensure_ascii=False).encode())
 
@@ -52,8 +52,8 @@ tags: [disconer, domain-adaptation]
 
 # Encoder: $base, adapted
 
-`$base` after more training on unlabelled text, by guessing masked pieces. To train a recogniser on it,
-name this folder in a configuration of disconer:
+`$base` after continued pretraining on unlabelled text, with masked language modelling. To train a recogniser
+on it, name this folder in a configuration of disconer:
 
 ```yaml
 encoder:
@@ -66,21 +66,21 @@ or in Python: `transformers.AutoModel.from_pretrained("FOLDER")`.$words$case
 
 $texts
 
-$n_documents documents, $n_pieces pieces; $n_held_out more documents were held out to measure on.
+$n_documents documents, $n_pieces subwords; $n_held_out more documents were held out to measure perplexity.
 
-What may be done with the encoder also depends on the licences of the text and of `$base`. An encoder may betray
-what it learnt from: do not pass on one that was adapted to patients' records without asking who answers for them.
+The licences of the text and of `$base` also apply to the encoder. An encoder may reveal its training text: do not
+share one that was adapted to patient records without permission of those responsible for them.
 
-## Figures
+## Metrics
 
 | | |
 |---|---:|
-| perplexity of text held out, before | $before |
-| perplexity of text held out, after | $after |
-| loss over the last steps, nats a guessed piece | $loss |
+| held-out perplexity, before | $before |
+| held-out perplexity, after | $after |
+| loss over the last steps, nats per masked subword | $loss |
 | steps | $steps |
-| pieces read | $pieces |
-| passes over the text | $epochs |
+| subwords read | $pieces |
+| epochs | $epochs |
 
 $about_before
 
@@ -92,17 +92,17 @@ disconer $version, `disconer adapt`, with these settings:
 $settings```
 """)
 _NEW = """\
-`$base` came without the layer that guesses pieces. A new one began at random, so that the perplexity
-before is chance and says nothing about the encoder."""
+`$base` has no masked-language-model head. A new one was initialised randomly, so the perplexity before
+says nothing about the encoder."""
 
 _WORDS = """
 
-$n words that the tokenizer of `$base` breaks up have a piece of their own: `adaptation/words.txt`."""
+$n words were added to the vocabulary of `$base`: `adaptation/words.txt`."""
 _CASES = ", ".join(f"{case.value} {case.name.lower()}" for case in Case)
 _CASE = f"""
 
-It sees capitals, though its tokenizer drops them: the token type of a piece says how it is written
-({_CASES}). disconer tells it so by itself; transformers wants it as `token_type_ids`."""
+It reads letter case, although its tokenizer drops it: the token type of a subword is its case
+({_CASES}). disconer sets it automatically; in transformers, pass it as `token_type_ids`."""
 
 
 def encoder_card(
@@ -133,7 +133,7 @@ def encoder_card(
         steps=f"{result.steps:,}",
         pieces=f"{result.pieces:,}",
         epochs=f"{result.epochs:.2f}",
-        about_before=about or "Perplexity is that of pieces masked as in training.",
+        about_before=about or "Perplexity is that of subwords masked as in training.",
         version=version,
         settings=format_yaml(dict(settings)),
     )
@@ -168,11 +168,11 @@ def curve_page(history: Sequence[Mapping[str, Any]], facts: Mapping[str, str]) -
     """A page with the loss and the learning rate by step.
 
     history: records with step, loss and rate, as in metrics.jsonl.
-    facts: what was adapted to what, and to which effect.
+    facts: encoder, text and results.
     """
     style = themes(":root") + files("disconer.render.report").joinpath("page.css").read_text("utf-8")
     listed = " · ".join(f"{escaped(name)} {escaped(value)}" for name, value in facts.items())
-    plots = [_by_step("Loss", "nats a guessed piece", "loss", history), _by_step("Rate", "rate", "rate", history)]
+    plots = [_by_step("Loss", "nats per masked subword", "loss", history), _by_step("Rate", "rate", "rate", history)]
     return _PAGE.format(style=style, facts=listed, plots="\n".join(plots))
 
 
@@ -185,7 +185,7 @@ def _by_step(title: str, name: str, key: str, history: Sequence[Mapping[str, Any
 
 
 def _axis(name: str, low: float, high: float) -> Axis:
-    """Round ticks, and the axis as wide as they are."""
+    """An axis with round ticks."""
     step = _round_step((high - low) / N_TICKS)
     first, last = math.floor(low / step), math.ceil(high / step)
     last = max(last, first + 1)

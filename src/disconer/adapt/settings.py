@@ -1,4 +1,4 @@
-"""What can be set of an adaptation, and what it comes to. No torch here."""
+"""Settings and result of an adaptation. No torch here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from disconer.core.errors import DisconerError
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 
-SHORTEST = 16  # pieces: below, what surrounds a masked piece says too little
+SHORTEST = 16  # subwords: below this there is too little context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,20 +20,18 @@ class AdaptSettings:
     steps, minutes: when to stop, whichever comes first; the rate falls to zero by then. `minutes` is the time of the
         whole run, from reading the text to the saved encoder.
     epochs: passes over the text, if neither `steps` nor `minutes` is given.
-    length: pieces of a sequence, the two around it included.
-    batch: sequences of a step, over all processes.
-    at_once: sequences that go through the encoder together, on one device; as many as fit if None. The result of a
-        step hardly depends on it.
-    rate: the highest learning rate; by the encoder's size if None.
-    warmup: share of the run in which the rate rises.
-    mask: share of pieces to be guessed.
-    whole_words: mask all pieces of a word, or none.
-    words: give words that the tokenizer breaks up pieces of their own: so many, those that save most pieces, or those
-        of a file, one a line.
-    case: teach an encoder whose tokenizer drops capitals to see them.
+    length: subwords per sequence, including special tokens.
+    batch: sequences per optimizer step, over all processes.
+    at_once: sequences per forward pass on one device; if None, as many as fit. It hardly affects the result.
+    rate: the peak learning rate; if None, by the encoder's hidden size.
+    warmup: fraction of the run used for learning rate warm-up.
+    mask: masking probability.
+    whole_words: whole-word masking: mask all subwords of a word, or none.
+    words: words to add to the vocabulary: a number (those that save most subwords), or a file with one word per line.
+    case: feed letter case to an uncased encoder, as token types.
     dropout: keep the encoder's own dropout on.
-    held_out: share of documents that are not learnt from, to measure perplexity on.
-    save_minutes: how often the state is kept that `--resume` goes on from.
+    held_out: fraction of documents held out to measure perplexity.
+    save_minutes: minutes between saved states for `--resume`.
     """
 
     steps: int | None = None
@@ -67,17 +65,17 @@ class AdaptSettings:
             ("warmup", self.warmup, 0 <= self.warmup < 1, "from 0 to less than 1"),
             ("weight_decay", self.weight_decay, self.weight_decay >= 0, "at least 0"),
             ("mask", self.mask, 0 < self.mask < 1, "between 0 and 1"),
-            ("words", self.words, _are_words(self.words), "a number from 1 on, or the Path of a file"),
+            ("words", self.words, _are_words(self.words), "a number from 1, or the Path of a file"),
             ("held_out", self.held_out, 0 <= self.held_out < 1, "from 0 to less than 1"),
             ("precision", self.precision, self.precision in get_args(Precision), ", ".join(get_args(Precision))),
             ("seed", self.seed, self.seed >= 0, "at least 0"),
         )
         wrong = [f"{name} {value}, expected {expected}" for name, value, is_right, expected in bounds if not is_right]
         if wrong:
-            raise DisconerError("These settings of the adaptation cannot be", got="; ".join(wrong))
+            raise DisconerError("Invalid settings for the adaptation", got="; ".join(wrong))
 
     def to_dict(self) -> dict[str, Any]:
-        """All settings; of a file its name, which says nothing about the machine."""
+        """All settings; of a file only its name, without paths of the machine."""
         words = self.words.name if isinstance(self.words, Path) else self.words
         return asdict(self) | {"words": words}
 
@@ -88,13 +86,13 @@ def _are_words(words: int | Path | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AdaptResult:
-    """The adapted encoder's folder, and the figures of its run.
+    """The adapted encoder's folder, and the metrics of its run.
 
-    pieces: read in training, passes over the same text counted again.
+    pieces: subwords read in training, over all epochs.
     epochs: passes over the text.
-    loss: mean over the last steps, in nats a guessed piece.
-    perplexity_before, perplexity_after: of pieces guessed in text held out; None without such text.
-    new_head: the encoder came without the layer that guesses pieces, so that `perplexity_before` is as good as chance.
+    loss: mean over the last steps, in nats per masked subword.
+    perplexity_before, perplexity_after: on held-out text; None without such text.
+    new_head: the encoder had no masked-language-model head, so `perplexity_before` is meaningless.
     """
 
     folder: Path

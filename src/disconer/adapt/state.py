@@ -1,4 +1,4 @@
-"""What a run keeps while it goes on, to be resumed, and how far it has come."""
+"""The files and progress of a run, used to resume it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.runs.state import Stateful, check_folder, save_state
 
-ABOUT = "adaptation"  # the folder within the encoder's that tells of the run
+ABOUT = "adaptation"  # the subfolder with the files of the run
 
-# What may change when a run is resumed: time is never spent alike, and its text is tokenised already.
+# Settings that may change when a run is resumed.
 FREE = ("minutes", "save_minutes", "at_once", "versions", "texts")
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run has come.
+    """The progress of a run.
 
-    elapsed: seconds, those before an interruption included.
-    at_once: sequences that go through the encoder together; a resumed run keeps to it.
-    before: perplexity of the text held out before the first step.
+    elapsed: seconds, including those before an interruption.
+    at_once: sequences per forward pass; a resumed run keeps it.
+    before: held-out perplexity before the first step.
     history: a record every few steps: step, loss, rate, seconds.
     """
 
@@ -45,11 +45,11 @@ class Progress:
 
 
 class AdaptFolder:
-    """The files of a run, beside the encoder that it leaves in `path`.
+    """The files of a run, next to the encoder saved in `path`.
 
-    run.json: settings, versions, what was read. metrics.jsonl, curve.html: the loss. result.json: figures, at the end.
-    words.txt: those that got pieces of their own.
-    tokens/, state.pt: the tokenised text, and network, optimizer and progress; deleted when all is done.
+    run.json: settings, versions, what was read. metrics.jsonl, curve.html: the loss. result.json: the final metrics.
+    words.txt: words added to the vocabulary.
+    tokens/, state.pt: the tokenised text, and network, optimizer and progress; deleted at the end.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,11 +66,11 @@ class AdaptFolder:
 
     @property
     def _has_begun(self) -> bool:
-        """Whether there is anything worth keeping here."""
+        """Whether there is a run here that must not be overwritten."""
         return self.can_resume or self._result.is_file() or has_cache(self.tokens)
 
     def check(self, *, resume: bool) -> None:
-        """Stop before any work if something stands here that must not be touched."""
+        """Stop before any work if the folder holds something else."""
         check_folder(
             self.path,
             self.facts,
@@ -81,32 +81,32 @@ class AdaptFolder:
         )
 
     def write_facts(self, facts: Mapping[str, Any]) -> None:
-        """Make the folder: what is written first tells whose it is."""
+        """Create the folder; run.json is written first and marks it as ours."""
         self.about.mkdir(parents=True, exist_ok=True)
-        self._words.unlink(missing_ok=True)  # of a run that came to nothing
+        self._words.unlink(missing_ok=True)  # left by a run that failed
         replace_file(self.facts, json.dumps(facts, indent=2).encode())
 
     def write_words(self, words: Sequence[str]) -> None:
-        """Keep the words that get pieces of their own."""
+        """Store the words added to the vocabulary."""
         replace_file(self._words, "".join(f"{word}\n" for word in words).encode())
 
     def read_words(self) -> list[str]:
         return self._words.read_text("utf-8").split()
 
     def check_facts(self, facts: Mapping[str, Any]) -> None:
-        """Refuse to resume what would not continue to the same result."""
+        """Refuse to resume a run whose settings or input changed."""
         then = json.loads(self.facts.read_text("utf-8"))
         changed = [key for key in facts if key not in FREE and then.get(key) != facts[key]]
         if changed:
             raise DisconerError(
-                "This run was started with something else than it is to be resumed with",
+                "This run was started with other settings or input",
                 where=Where(str(self.path)),
                 got="; ".join(f"{key} {facts[key]}, not {then.get(key)}" for key in changed),
-                fix="Resume with what it was started with, or start anew in another folder.",
+                fix="Resume with the original ones, or start again in another folder.",
             )
 
     def save(self, network: torch.nn.Module, progress: Progress, parts: Mapping[str, Stateful]) -> None:
-        """Keep how far the run has come."""
+        """Save the progress."""
         self.save_metrics(progress)
         state = {"network": network.state_dict(), "progress": asdict(progress)}
         save_state(state | {name: part.state_dict() for name, part in parts.items()}, self._state)
@@ -115,7 +115,7 @@ class AdaptFolder:
         replace_file(self._metrics, "".join(f"{json.dumps(record)}\n" for record in progress.history).encode())
 
     def load(self, network: torch.nn.Module, parts: Mapping[str, Stateful]) -> Progress:
-        """Put a run back to where it was kept last."""
+        """Restore the last saved state."""
         try:
             state = torch.load(self._state, map_location="cpu", weights_only=True)
             network.load_state_dict(state["network"])
@@ -127,18 +127,18 @@ class AdaptFolder:
                 "This run cannot be resumed: its state is damaged or was written by another version of disconer",
                 where=Where(str(self._state)),
                 got=str(error).split("\n")[0],
-                fix="Start anew in another folder.",
+                fix="Start again in another folder.",
             ) from error
 
     def finish(self, result: AdaptResult) -> None:
-        """Keep the figures, and nothing that only an unfinished run needs."""
+        """Save the metrics, and delete what only an unfinished run needs."""
         figures = {name: value for name, value in result.to_dict().items() if name != "folder"}
         replace_file(self._result, json.dumps(figures, indent=2).encode())
         self._state.unlink(missing_ok=True)
         shutil.rmtree(self.tokens, ignore_errors=True)
 
     def result(self) -> AdaptResult | None:
-        """The figures of a run that is done."""
+        """The metrics of a finished run."""
         if not self._result.is_file():
             return None
         return AdaptResult(folder=self.path, **json.loads(self._result.read_text("utf-8")))

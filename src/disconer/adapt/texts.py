@@ -1,4 +1,4 @@
-"""The texts to learn from, and from texts to pieces: a flat array on disk, so that none is tokenised twice."""
+"""Read the texts, and tokenise them into subwords, in batches and on all cores."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from disconer.formats import format_named, read, sniff
 from disconer.formats.source import Member, Source
 from disconer.nn.encoders.transformer.case import Case, cases
 
-ONE_DOCUMENT = 2**20  # characters; a larger file of plain text is a collection, a blank line between documents
+ONE_DOCUMENT = 2**20  # characters; in a larger plain text file, blank lines separate documents
 PLAIN = "text"
 
 
 def iter_texts(paths: Sequence[Path], format: str | None, ledger: Ledger) -> Iterator[str]:
-    """The texts of all documents, annotated or not; no file of plain text is ever held as a whole."""
+    """The texts of all documents, annotated or not; plain text files are streamed."""
     for path in paths:
         source = Source(path)
         chosen = format_named(format) if format else sniff(source)
@@ -44,7 +44,7 @@ def _plain_texts(member: Member, ledger: Ledger) -> Iterator[str]:
 
 
 def split_collection(lines: Iterable[str]) -> Iterator[str]:
-    """One document if the lines are few, else one between any two blank lines."""
+    """One document if there are few lines, else one per block between blank lines."""
     lines = iter(lines)
     first = list(_up_to_limit(lines))
     following = next(lines, None)
@@ -52,7 +52,7 @@ def split_collection(lines: Iterable[str]) -> Iterator[str]:
         yield "\n".join(first)
         return
     for has_words, document in groupby(chain(first, [following], lines), key=lambda line: bool(line.strip())):
-        # Where blank lines are rare, documents are made of what is read, so that memory stays small.
+        # Where blank lines are rare, documents are cut at what was read so far, to bound memory.
         while has_words and (part := list(_up_to_limit(document))):
             yield "\n".join(part)
 
@@ -67,7 +67,7 @@ def _up_to_limit(lines: Iterator[str]) -> Iterator[str]:
             return
 
 
-BATCH = 4_000_000  # characters that are tokenised at once: work for many cores, and little memory
+BATCH = 4_000_000  # characters tokenised at once: enough for many cores, little memory
 HASHES = 2**64
 
 
@@ -81,10 +81,10 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The pieces of some documents, one after another, each document with a separator behind it.
+    """The subwords of some documents, each followed by a separator.
 
-    starts: whether a piece begins a word; empty where nobody asks.
-    cases: how a piece is written; empty where nobody asks.
+    starts: whether a subword starts a word; empty if not needed.
+    cases: the letter case of each subword; empty if not needed.
     """
 
     ids: NDArray[Any]
@@ -96,8 +96,8 @@ class Pieces:
 class PieceMaker:
     """Tokenises documents, line by line and on all cores.
 
-    tokenizer: a fast one of transformers; it is left as it is.
-    whole_words, case: ask where words begin, and how pieces are written.
+    tokenizer: a fast tokenizer of transformers; not modified.
+    whole_words, case: whether to compute word starts and letter case.
     """
 
     def __init__(self, tokenizer: Any, *, whole_words: bool = False, case: bool = False) -> None:
@@ -106,7 +106,7 @@ class PieceMaker:
         self._tokenizer = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        # Only the slower way knows which word a piece is of, and where it stands.
+        # Only the slower method returns word ids and offsets.
         self._encode = self._tokenizer.encode_batch if whole_words or case else self._tokenizer.encode_batch_fast
         self._whole_words, self._case = whole_words, case
         separator = tokenizer.sep_token_id
@@ -114,7 +114,7 @@ class PieceMaker:
         self.dtype = np.dtype(np.uint16 if len(tokenizer) <= 2**16 else np.uint32)
 
     def pieces(self, texts: list[Text]) -> Pieces:
-        """The lines of a document follow each other without a mark: a line break is no more than a space."""
+        """The lines of a document are joined without a special token: a line break is only whitespace."""
         encodings = iter(self._encode([line for text in texts for line in text.lines], add_special_tokens=False))
         ids: list[list[int]] = []
         starts: list[NDArray[np.bool_]] = [np.zeros(0, np.bool_)]
@@ -132,16 +132,16 @@ class PieceMaker:
 
 
 def _word_starts(words: list[int | None]) -> NDArray[np.bool_]:
-    """Where the number of the word changes; a piece of no word (None) begins one of its own."""
+    """Where the word id changes; a subword without a word (None) starts its own."""
     numbers = np.array(words, np.float64)  # None becomes nan, which differs from all
     return np.concatenate([np.ones(min(1, len(numbers)), np.bool_), numbers[1:] != numbers[:-1]])
 
 
 def _cases(lines: list[str], encodings: list[Any]) -> NDArray[np.uint8]:
-    """How the pieces of a document are written; all lines are looked up at once, as there may be many short ones."""
+    """The letter case of a document's subwords; all lines at once, as there may be many short ones."""
     sizes = list(map(len, encodings))
     flat = chain.from_iterable(offset for encoding in encodings for offset in encoding.offsets)
-    offsets = np.fromiter(flat, np.int64, 2 * sum(sizes)).reshape(-1, 2)  # (pieces, 2), within their lines
+    offsets = np.fromiter(flat, np.int64, 2 * sum(sizes)).reshape(-1, 2)  # (subwords, 2), within their lines
     line_starts = np.cumsum([0, *map(len, lines[:-1])])  # (lines,)
     return cases("".join(lines), offsets + np.repeat(line_starts, sizes)[:, None]).astype(np.uint8)
 
@@ -149,7 +149,7 @@ def _cases(lines: list[str], encodings: list[Any]) -> NDArray[np.uint8]:
 def make_pieces(
     texts: Iterable[str], maker: PieceMaker, *, held_out: float, write: Callable[[Pieces, bool], None]
 ) -> None:
-    """Tokenise all texts in the background, and give what comes out to `write`, with whether it is held out."""
+    """Tokenise all texts in the background, and pass the result to `write`, with whether it is held out."""
 
     def make(batch: list[Text]) -> list[tuple[Pieces, bool]]:
         parts = ([text for text in batch if text.is_held_out is kind] for kind in (False, True))
@@ -172,7 +172,7 @@ def _parted(texts: Iterable[str], held_out: float) -> Iterator[Text]:
 
 
 def is_held_out(text: str, share: float) -> bool:
-    """Whether a text belongs to the share held out: its content decides, so that copies of it always agree."""
+    """Whether a text is held out: decided by a hash of its content, so that copies always agree."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big") < share * HASHES
 

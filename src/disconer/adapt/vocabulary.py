@@ -1,4 +1,4 @@
-"""More words for an encoder: which ones are to get a piece of their own, and how they get it."""
+"""Extending an encoder's vocabulary: which words to add, and how."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ import torch
 from disconer.adapt.model import Pretrained
 from disconer.core.errors import BadInput, DisconerError, Where
 
-SHORTEST, RAREST = 3, 60  # letters of a word, and how often it must be seen
-SHOWN = 1_000_000  # words that are counted between two looks
+SHORTEST, RAREST = 3, 60  # minimum letters and frequency of a new word
+SHOWN = 1_000_000  # words counted between progress updates
 
 _WORD = re.compile(r"\b[^\W\d_]+\b")  # letters alone: no part of "IL2" is a word
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Words for pieces of their own.
+    """Words to add to the vocabulary.
 
-    before, after: pieces a word of letters in the text, without and with them; None where nobody counted.
+    before, after: subwords per word in the text, without and with them; None if not counted.
     """
 
     words: list[str]
@@ -36,9 +36,9 @@ class Choice:
 
 
 class Vocabulary:
-    """What a tokenizer makes of single words.
+    """Tokenises single words.
 
-    tokenizer: a fast one of transformers; it is left as it is.
+    tokenizer: a fast tokenizer of transformers; not modified.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -50,20 +50,20 @@ class Vocabulary:
         self.pieces = self._tokenizer.get_vocab(with_added_tokens=True)
 
     def normalized(self, word: str) -> str:
-        """As the tokenizer writes it, such as in lower case."""
+        """As the tokenizer normalises it, such as in lower case."""
         normalizer = self._tokenizer.normalizer
         return word if normalizer is None else str(normalizer.normalize_str(word))
 
     def broken_up(self, words: Sequence[str]) -> list[list[int]]:
-        """The numbers of each word's pieces; none where the tokenizer takes it for several words."""
+        """The subword ids of each word; empty if the tokenizer splits it into several words."""
         encodings = self._tokenizer.encode_batch(list(words), add_special_tokens=False)
         return [encoding.ids if set(encoding.word_ids) == {0} else [] for encoding in encodings]
 
 
 def count_words(texts: Iterable[str], vocabulary: Vocabulary, seen: Callable[[int], None]) -> Counter[str]:
-    """How often there is each word of letters alone, as the tokenizer writes it.
+    """The frequency of each word of letters alone, as normalised by the tokenizer.
 
-    seen: told how many words there are so far.
+    seen: called with the number of words so far.
     """
     as_written: Counter[str] = Counter()
     n_words = n_shown = 0
@@ -81,7 +81,7 @@ def count_words(texts: Iterable[str], vocabulary: Vocabulary, seen: Callable[[in
 
 
 def best_words(counts: Counter[str], vocabulary: Vocabulary, n: int) -> Choice:
-    """The words that save most pieces; among equals, the first by the alphabet."""
+    """The words that save most subwords; ties are broken alphabetically."""
     words = [word for word in counts if word.isalpha()]
     n_pieces = dict(zip(words, map(len, vocabulary.broken_up(words)), strict=True))
     saved = {
@@ -97,7 +97,7 @@ def best_words(counts: Counter[str], vocabulary: Vocabulary, n: int) -> Choice:
 
 
 def listed_words(path: Path, vocabulary: Vocabulary) -> Choice:
-    """The words of a file, one a line; those that are pieces already are left out."""
+    """The words of a file, one per line; those already in the vocabulary are left out."""
     lines = list(enumerate(_lines(path), 1))
     words = {vocabulary.normalized(line.strip()): number for number, line in reversed(lines) if line.strip()}
     ordered = sorted(words, key=words.__getitem__)
@@ -105,11 +105,11 @@ def listed_words(path: Path, vocabulary: Vocabulary) -> Choice:
         if not pieces:
             raise BadInput(
                 "not-a-word",
-                "This is no word that could have a piece of its own: the tokenizer parts it before it looks for pieces",
+                "This word cannot be added to the vocabulary: the tokenizer splits it before it looks up subwords",
                 where=Where(str(path), words[word]),
                 got=repr(word),
-                expected="one word a line, without spaces and punctuation",
-                fix="Take the line out, or give its parts lines of their own.",
+                expected="one word per line, without spaces and punctuation",
+                fix="Remove the line, or list its parts on separate lines.",
             )
     return Choice([word for word in ordered if word not in vocabulary.pieces])
 
@@ -122,33 +122,33 @@ def _lines(path: Path) -> list[str]:
             "This file of words cannot be read",
             where=Where(str(path)),
             got=getattr(error, "strerror", None) or str(error),
-            expected="UTF-8 text with one word a line",
+            expected="UTF-8 text with one word per line",
         ) from error
 
 
 WORD_PIECES = "WordPiece"
-DOUBT = 1.0  # what a new word's bias is less than that of its parts: together they are rarer than each
+DOUBT = 1.0  # a new word's bias is lower than that of its subwords: the word is rarer than each
 
-_UNUSED = re.compile(r"\[unused\d+\]")  # pieces that BERT's vocabularies keep free
+_UNUSED = re.compile(r"\[unused\d+\]")  # unused entries of BERT's vocabularies
 
 
 def check_vocabulary(tokenizer: Any, encoder: str) -> None:
-    """Only vocabularies of word pieces can take a word in: others build words from merges or chances."""
+    """Only WordPiece vocabularies can be extended: others build words from merges or probabilities."""
     kind = _description(tokenizer)["model"]["type"]
     if kind != WORD_PIECES:
         raise DisconerError(
-            "This encoder's vocabulary cannot be given more words",
+            "This encoder's vocabulary cannot be extended",
             where=Where(encoder),
-            got=f"a tokenizer of the kind {kind}",
-            expected=f"{WORD_PIECES}, as the encoders of the kind of BERT have it",
-            fix="Leave --words out, or adapt another encoder.",
+            got=f"a tokenizer of type {kind}",
+            expected=f"{WORD_PIECES}, as BERT has",
+            fix="Omit --words, or adapt another encoder.",
         )
 
 
 def add_words(pretrained: Pretrained, words: Sequence[str]) -> Pretrained:
-    """The encoder with a piece for each word. What it makes of other words stays as it was.
+    """The encoder with a vocabulary entry for each word. Other words are tokenised as before.
 
-    words: as the tokenizer writes them, none of them a piece yet.
+    words: normalised, none of them in the vocabulary yet.
     """
     pieces = Vocabulary(pretrained.tokenizer).broken_up(words)
     numbers = _free_numbers(pretrained.tokenizer, len(words))
@@ -158,7 +158,7 @@ def add_words(pretrained: Pretrained, words: Sequence[str]) -> Pretrained:
 
 
 def _free_numbers(tokenizer: Any, n: int) -> list[int]:
-    """The places of pieces that stand for nothing, in order, then such as follow the last piece."""
+    """The ids of unused entries, in order, then ids after the last entry."""
     vocabulary = tokenizer.get_vocab()
     unused = sorted(number for piece, number in vocabulary.items() if _UNUSED.fullmatch(piece))
     numbers: Iterator[int] = chain(unused, count(max(vocabulary.values()) + 1))
@@ -168,32 +168,32 @@ def _free_numbers(tokenizer: Any, n: int) -> list[int]:
 def _with_words(tokenizer: Any, words: Mapping[str, int]) -> Any:
     """The tokenizer with words in the model's own vocabulary.
 
-    They cannot be what tokenizers calls added tokens: those are looked for in raw text, even within longer words.
+    They cannot be "added tokens" of the tokenizers library: those are matched in raw text, even within longer words.
     """
     description = _description(tokenizer)
     taken = set(words.values())
     vocabulary = {piece: number for piece, number in description["model"]["vocab"].items() if number not in taken}
-    # Added tokens are numbered behind the vocabulary, unless they stand in it: as it grows, they must.
+    # Added tokens are numbered after the vocabulary unless they are in it: as it grows, they must be.
     vocabulary |= {token["content"]: token["id"] for token in description["added_tokens"]}
     description["model"]["vocab"] = vocabulary | dict(words)
     with tempfile.TemporaryDirectory() as folder:
         tokenizer.save_pretrained(folder)
         Path(folder, "tokenizer.json").write_text(json.dumps(description, ensure_ascii=False), "utf-8")
-        Path(folder, "vocab.txt").unlink(missing_ok=True)  # the old one, where it is written at all
+        Path(folder, "vocab.txt").unlink(missing_ok=True)  # the old one, if written at all
         return type(tokenizer).from_pretrained(folder, local_files_only=True)
 
 
 def _description(tokenizer: Any) -> dict[str, Any]:
-    """What tokenizer.json says."""
+    """The content of tokenizer.json."""
     described: dict[str, Any] = json.loads(tokenizer.backend_tokenizer.to_str())
     return described
 
 
 @torch.no_grad()
 def _add_rows(pretrained: Pretrained, pieces: Mapping[int, Sequence[int]]) -> None:
-    """Let each new piece begin as the mean of those that it stands for.
+    """Initialise each new embedding as the mean of its former subwords.
 
-    pieces: of the new pieces' numbers, the old ones'.
+    pieces: the former subword ids of each new id.
     """
     model = pretrained.language_model
     size = max(model.get_input_embeddings().num_embeddings, max(pieces, default=-1) + 1)
@@ -208,12 +208,12 @@ def _add_rows(pretrained: Pretrained, pieces: Mapping[int, Sequence[int]]) -> No
 
 
 def _tables(model: Any) -> list[torch.Tensor]:
-    """The table of pieces, and that of the layer that guesses them, where this has one of its own."""
+    """The embedding table, and the head's output table if it has its own."""
     table, guessing = model.get_input_embeddings().weight, model.get_output_embeddings().weight
     return [table] if guessing is table else [table, guessing]
 
 
 def _bias(model: Any) -> torch.Tensor:
-    """Of the layer that guesses, by piece; empty if there is none."""
+    """The head's bias per subword; empty if there is none."""
     bias = model.get_output_embeddings().bias
     return torch.zeros(0) if bias is None else bias

@@ -1,6 +1,6 @@
-"""The command `disconer`: one file a verb, each a thin `x_cli` over a plain function.
+"""The command `disconer`: one file per subcommand, each a thin `x_cli` over a plain function.
 
-May import everything, but what is heavy only when a verb runs: `disconer --help` answers at once.
+May import everything, but heavy imports happen only when a subcommand runs, so `disconer --help` is fast.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ import os
 import sys
 import warnings
 from io import TextIOWrapper
-from typing import Annotated, TextIO
+from itertools import zip_longest
+from typing import Annotated, Any, TextIO
 
 import typer
+from typer.core import TyperCommand
 
 from disconer.cli.adapt import adapt_cli
 from disconer.cli.bench import bench_cli
@@ -27,13 +29,37 @@ from disconer.cli.models import models_cli
 from disconer.cli.parse import parse_cli
 from disconer.cli.predict import predict_cli
 from disconer.cli.prepare import PrepareCommand, prepare_cli
-from disconer.cli.ray_option import RayCommand
 from disconer.cli.render import render_cli
 from disconer.cli.serve import serve_cli
 from disconer.cli.stats import stats_cli
 from disconer.cli.train import train_cli
 from disconer.core.errors import DisconerError, DisconerWarning
 from disconer.core.version import __version__
+from disconer.predict.ray.plan import HERE, RAY_OPTION
+
+
+class RayCommand(TyperCommand):
+    """A command that takes `--ray` with and without an address."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, with_address(args))
+
+
+def with_address(arguments: list[str]) -> list[str]:
+    """The arguments, with an address after each `--ray` that has none.
+
+    >>> with_address(["--ray", "--model", "chia"])
+    ['--ray', 'local', '--model', 'chia']
+    >>> with_address(["--ray", "head:6379"])
+    ['--ray', 'head:6379']
+    """
+    completed: list[str] = []
+    for argument, following in zip_longest(arguments, arguments[1:], fillvalue="-"):
+        completed.append(argument)
+        if argument == RAY_OPTION and following.startswith("-"):
+            completed.append(HERE)
+    return completed
+
 
 app = typer.Typer(
     name="disconer",
@@ -77,7 +103,7 @@ def _root(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    del version, debug  # both act before any verb: see `_show_version` and `main`
+    del version, debug  # both are handled before any subcommand: see `_show_version` and `main`
 
 
 def _show_warning(
@@ -88,16 +114,16 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """A warning of ours is a line for people; others keep their place in the code."""
+    """Print our own warnings as one plain line; others keep their file and line number."""
     place = "" if issubclass(category, DisconerWarning) else f"{filename}:{lineno}: {category.__name__}: "
     print(f"warning: {place}{message}", file=file or sys.stderr)
 
 
 def main() -> None:
-    """Run the command line. What a person can put right is one paragraph and exit code 1."""
+    """Run the command line. An error that the user can fix is one paragraph and exit code 1."""
     warnings.showwarning = _show_warning
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a half surrogate in a label is shown, not a crash
+        sys.stdout.reconfigure(errors="backslashreplace")  # a lone surrogate in a label is escaped, not a crash
     if "--debug" in sys.argv[1:]:
         app()
         return
@@ -106,7 +132,7 @@ def main() -> None:
     except DisconerError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
-    except BrokenPipeError:  # the reader of our output went away (`| head`)
+    except BrokenPipeError:  # the reader of our output closed the pipe (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (OSError, MemoryError) as error:

@@ -1,4 +1,4 @@
-"""`disconer adapt`: an encoder goes on learning from unlabelled text."""
+"""`disconer adapt`: continue pretraining an encoder on unlabelled text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from disconer.adapt.settings import AdaptResult, AdaptSettings, Precision
 from disconer.cli.console import report
-from disconer.cli.processes import is_first, one_voice, say_stopped
+from disconer.cli.processes import end_process, is_first, one_voice, say_stopped
 from disconer.cli.train import INTERRUPTED
 from disconer.core.ledger import Ledger
 
@@ -22,63 +22,67 @@ def adapt_cli(
     texts: Annotated[list[Path], typer.Argument(metavar="TEXT", help="Files, folders, .zip, .gz or .xz to read.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the adapted encoder.")],
     minutes: Annotated[
-        float | None, typer.Option("--minutes", help="Time for all, from reading to the saved encoder.")
+        float | None, typer.Option("--minutes", help="Time limit for the whole run, from reading text to saving.")
     ] = None,
-    steps: Annotated[int | None, typer.Option("--steps", help="Steps of the optimizer.")] = None,
+    steps: Annotated[int | None, typer.Option("--steps", help="Number of optimizer steps.")] = None,
     epochs: Annotated[
-        float, typer.Option("--epochs", help="Passes over the text, without --minutes and --steps.")
+        float, typer.Option("--epochs", help="Passes over the text, if neither --minutes nor --steps is given.")
     ] = USUAL.epochs,
-    length: Annotated[int, typer.Option("--length", help="Pieces of a sequence.")] = USUAL.length,
-    batch: Annotated[int, typer.Option("--batch", help="Sequences of a step, over all processes.")] = USUAL.batch,
+    length: Annotated[int, typer.Option("--length", help="Subwords per sequence.")] = USUAL.length,
+    batch: Annotated[
+        int, typer.Option("--batch", help="Sequences per optimizer step, over all processes.")
+    ] = USUAL.batch,
     at_once: Annotated[
-        int | None, typer.Option("--at-once", help="Sequences that one device takes at once; as many as fit.")
+        int | None, typer.Option("--at-once", help="Sequences per forward pass on one device; default: what fits.")
     ] = None,
     rate: Annotated[
         float | None,
-        typer.Option("--rate", help="Highest learning rate; 5e-4 for encoders up to 512 units wide, else 1e-4."),
+        typer.Option("--rate", help="Peak learning rate; default: 5e-4 for hidden sizes up to 512, else 1e-4."),
     ] = None,
-    warmup: Annotated[float, typer.Option("--warmup", help="Share of the run in which the rate rises.")] = USUAL.warmup,
-    weight_decay: Annotated[float, typer.Option("--weight-decay", help="Pull on weights.")] = USUAL.weight_decay,
-    mask: Annotated[float, typer.Option("--mask", help="Share of pieces to be guessed.")] = USUAL.mask,
+    warmup: Annotated[
+        float, typer.Option("--warmup", help="Fraction of the run used for learning rate warm-up.")
+    ] = USUAL.warmup,
+    weight_decay: Annotated[float, typer.Option("--weight-decay", help="Weight decay.")] = USUAL.weight_decay,
+    mask: Annotated[float, typer.Option("--mask", help="Masking probability.")] = USUAL.mask,
     whole_words: Annotated[
-        bool, typer.Option("--whole-words", help="Mask all pieces of a word, or none of them.")
+        bool, typer.Option("--whole-words", help="Whole-word masking: mask all subwords of a word, or none.")
     ] = False,
     words: Annotated[
         str | None,
         typer.Option(
             "--words",
             metavar="N|FILE",
-            help="Give N frequent words that the tokenizer breaks up, or those of a file, pieces of their own.",
+            help="Add words to the vocabulary: the N whose subwords cost most, or those listed in a file.",
         ),
     ] = None,
     case: Annotated[
-        bool, typer.Option("--case", help="Teach an encoder whose tokenizer drops capitals to see them.")
+        bool, typer.Option("--case", help="Feed letter case to an uncased encoder, as token types.")
     ] = False,
-    dropout: Annotated[bool, typer.Option("--dropout", help="Keep the encoder's dropout on.")] = False,
+    dropout: Annotated[bool, typer.Option("--dropout", help="Keep the encoder's dropout on during training.")] = False,
     held_out: Annotated[
-        float, typer.Option("--held-out", help="Share of documents to measure perplexity on, not to learn from.")
+        float, typer.Option("--held-out", help="Fraction of documents held out to measure perplexity.")
     ] = USUAL.held_out,
     precision: Annotated[
         Precision,
-        typer.Option("--precision", help="Number format; auto takes bf16 where the hardware has it."),
+        typer.Option("--precision", help="Number format; auto uses bf16 if the hardware supports it."),
     ] = USUAL.precision,
-    seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = USUAL.seed,
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of TEXT; recognised if not given.")] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = USUAL.seed,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of TEXT; detected if not given.")] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
     tokens: Annotated[
-        Path | None, typer.Option("--tokens", help="Folder to keep the tokenised text in, for further runs.")
+        Path | None, typer.Option("--tokens", help="Folder that keeps the tokenised text for later runs.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in OUT, to the result that it would have had unbroken.")
+        bool, typer.Option("--resume", help="Resume the run in OUT; the result is that of an uninterrupted run.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """Continue a transformer's training on unlabelled text: it learns to guess masked pieces of it.
+    """Continue pretraining a transformer on unlabelled text, with masked language modelling.
 
-    OUT is an ordinary encoder folder, to be named as encoder.name in a configuration. Any format is read, annotations
-    are not looked at; a file of plain text over 1 MiB holds many documents, with blank lines between them.
+    OUT is an ordinary encoder folder: use it as encoder.name in a configuration. TEXT can be in any format; annotations
+    are ignored. In a plain text file of more than 1 MiB, blank lines separate documents.
 
-    On several processors: torchrun --nproc-per-node 4 -m disconer adapt ENCODER TEXT OUT.
+    On several GPUs or CPUs: torchrun --nproc-per-node 4 -m disconer adapt ENCODER TEXT OUT.
     """
     ledger = Ledger(skip_bad=skip_bad)
     try:
@@ -110,6 +114,7 @@ def adapt_cli(
         report(ledger)
         if as_json:
             print(json.dumps(result.to_dict(), indent=2))
+    end_process()
 
 
 def _adapt(
@@ -128,7 +133,7 @@ def _adapt(
     from disconer.adapt import adapt
 
     result = adapt(encoder, texts, out, settings, format=from_format, tokens=tokens, ledger=ledger, resume=resume)
-    PartialState().destroy_process_group()  # processes part when all are done
+    PartialState().destroy_process_group()  # only when all processes are done
     return result
 
 
@@ -143,5 +148,5 @@ def _how_to_go_on(out: Path) -> str:
     from disconer.adapt.state import AdaptFolder
 
     if AdaptFolder(out).can_resume:
-        return f"the last state kept is in {out}: the same command with --resume goes on after it."
-    return "nothing was kept yet."
+        return f"the last saved state is in {out}: run the same command with --resume to continue."
+    return "nothing was saved yet."

@@ -11,11 +11,10 @@ import typer
 from disconer.bench.timing import PARTS, REPEATS, SENTENCES, ClockName, Part, Settings
 from disconer.cli.console import show
 from disconer.core.errors import DisconerError
-from disconer.predict.loading import load
 from disconer.store.names import default_model, find_model
 
 if TYPE_CHECKING:
-    from disconer.bench.measurements import Report  # it brings torch
+    from disconer.bench.measurements import Report  # imports torch
     from disconer.nn.runtime import Precision
 
 
@@ -27,10 +26,11 @@ def bench(
     from_format: str | None = None,
     encoder: str | None = None,
 ) -> Report:
-    """Measure the model of a name or folder, on the demo's dev documents if no data is named."""
+    """Measure a model, on the demo's dev documents if no data is given."""
     from disconer.bench.measurements import bench as measure
     from disconer.demo import demo_config
     from disconer.formats import read
+    from disconer.predict.recognizer import load
 
     documents = read(data or demo_config().data.dev, from_format)
     standard = None if encoder is None else load(find_model(encoder))
@@ -40,45 +40,43 @@ def bench(
 def bench_cli(
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="M", help="Folder or name of the model; by default clinical-trials."),
+        typer.Option("--model", metavar="M", help="Folder or name of the model; default: clinical-trials."),
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option("--data", metavar="SRC", help="Corpus to measure on; by default the demo's dev documents."),
+        typer.Option("--data", metavar="SRC", help="Corpus to measure on; default: the demo's dev documents."),
     ] = None,
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; recognised if not given.")] = None,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; detected if not given.")] = None,
     given: Annotated[
-        bool, typer.Option("--given", help="Take sentences, tokens and heads as SRC has them, not from the text.")
+        bool, typer.Option("--given", help="Use the sentences, tokens and dependency heads of SRC.")
     ] = False,
     encoder: Annotated[
         str | None,
-        typer.Option("--encoder", metavar="M", help="Model whose bare encoder is the measure, if not M's own."),
+        typer.Option("--encoder", metavar="M", help="Model whose bare encoder is the baseline, if not M's own."),
     ] = None,
     device: Annotated[
-        str | None, typer.Option("--device", help="cpu, cuda, cuda:1, …; by default a GPU if there is one.")
+        str | None, typer.Option("--device", help="cpu, cuda, cuda:1, …; default: a GPU if available.")
     ] = None,
-    precision: Annotated[str, typer.Option("--precision", help="Of the model: fp32 or bf16.")] = "fp32",
+    precision: Annotated[str, typer.Option("--precision", help="Precision of the model: fp32 or bf16.")] = "fp32",
     encoder_precision: Annotated[
-        str | None, typer.Option("--encoder-precision", help="Of the bare encoder; by default the model's.")
+        str | None, typer.Option("--encoder-precision", help="Precision of the bare encoder; default: the model's.")
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="Threads on the CPU; by default as many as torch takes.")
-    ] = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Rounds, after one to warm up.")] = REPEATS,
-    limit: Annotated[int, typer.Option("--limit", min=0, help="About so many sentences; 0: all.")] = SENTENCES,
+    threads: Annotated[int | None, typer.Option("--threads", min=1, help="CPU threads; default: torch's own.")] = None,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Rounds, after one warm-up round.")] = REPEATS,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Approximate number of sentences; 0: all.")] = SENTENCES,
     only: Annotated[str | None, typer.Option("--only", metavar="A,B", help=f"Only some of {', '.join(PARTS)}.")] = None,
-    training: Annotated[bool, typer.Option("--training/--no-training", help="Whether to measure training.")] = True,
+    training: Annotated[bool, typer.Option("--training/--no-training", help="Also measure a training step.")] = True,
     clock: Annotated[
         str,
-        typer.Option("--clock", help="wall, or cpu: the processor time of this process, for machines that are busy."),
+        typer.Option("--clock", help="wall, or cpu: CPU time of this process, for busy machines."),
     ] = "wall",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
-    """Measure a model's speed against the bare encoder that it stands on.
+    """Measure a model's speed against its bare encoder.
 
-    Text to entities, many sentences and one at a time; where the time goes; memory; a step of training. Everything
-    runs in this process on the same sentences. What is compared runs in turns, so that ratios hold on machines that
-    others use, too.
+    Reports throughput and latency from text to entities, time per stage, memory, and the time of a training step.
+    Everything runs in this process on the same sentences, and compared runs alternate, so that ratios hold on shared
+    machines too.
     """
     settings = Settings(
         parts=_parts(only, training=training),
@@ -108,7 +106,7 @@ def _parts(only: str | None, *, training: bool) -> tuple[Part, ...]:
 
 def _one_of(option: str, value: str, known: tuple[str, ...]) -> str:
     if value not in known:
-        raise DisconerError(f"{option} does not know {value!r}", expected=f"one of {', '.join(known)}")
+        raise DisconerError(f"Unknown value for {option}: {value!r}", expected=f"one of {', '.join(known)}")
     return value
 
 

@@ -1,4 +1,4 @@
-"""`disconer check`: what is wrong with a corpus, and what a model can reach on it at best."""
+"""`disconer check`: errors and warnings of a corpus, and the best F1 that a model can reach on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from disconer.core.types import Document, Kind
 from disconer.formats import read
 
 if TYPE_CHECKING:
-    from disconer.evaluate.check import Check  # loaded when the verb runs, so that --help is quick
+    from disconer.evaluate.check import Check  # loaded when the command runs, so that --help is fast
     from disconer.evaluate.measures import Counts
 
 DEFAULTS = "defaults"  # what the settings of a head are called that has nothing to compare
@@ -27,10 +27,10 @@ DEFAULTS = "defaults"  # what the settings of a head are called that has nothing
 def check_source(
     source: Path, *, from_format: str | None = None, head: str | None = None, settings: Sequence[str] = ()
 ) -> Check:
-    """Look through every document of `source`; what cannot be read is counted, not raised.
+    """Check every document of `source`; errors are counted, not raised.
 
     head: the kind of head whose oracle is computed; None: the default.
-    settings: those to compare; none: those that the kind compares by itself.
+    settings: those to compare; if empty, those that the kind compares by default.
     """
     from disconer.config import DEFAULT_HEAD, load_head
     from disconer.evaluate.ceiling import Ceiling
@@ -45,18 +45,18 @@ def check_source(
     documents: Iterable[Document] = ()
     try:
         documents = progress(read(source, from_format, ledger), "documents")
-    except BadInput as error:  # an archive or a file that is broken as a whole
+    except BadInput as error:  # the whole archive or file is unreadable
         ledger.fault(error)
     return check(documents, Ceiling(oracles), ledger)
 
 
 def check_cli(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File, folder, .zip or .gz to read.")],
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; recognised if not given.")] = None,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; detected if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     head: Annotated[
         str | None,
-        typer.Option("--head", help="Kind of head for the oracle, such as tagger; by default span."),
+        typer.Option("--head", help="Kind of head for the oracle, such as tagger; span by default."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -67,13 +67,13 @@ def check_cli(
         ),
     ] = None,
 ) -> None:
-    """Look for problems, and for what a model can reach at best.
+    """Check a corpus for errors, and compute the best F1 that a model can reach on it.
 
-    Faults cannot be taken: offsets past the end, text that does not match, broken files. What was normalised on
-    reading, and what is odd about entities, is counted, too. The oracle is the best that the targets and the decoding
-    of a head allow: what a model would find whose every decision is right.
+    Errors make an entity or document unusable: offsets past the end, text that does not match, broken files. Warnings
+    are entities that can be used but look wrong. The oracle encodes the gold entities as training targets of a head and
+    decodes them again: no model with that head and its settings can do better.
 
-    The exit code is 0 if there are no faults, and 1 if there are.
+    The exit code is 1 if there are errors, else 0.
     """
     account = check_source(source, from_format=from_format, head=head, settings=settings or ())
     if as_json:
@@ -87,22 +87,22 @@ def check_cli(
 def _print(source: Path, account: Check, head: str | None) -> None:
     sections = [
         [["documents", f"{account.documents:,}"], ["entities", f"{account.entities:,}"], *_head_rows(account)],
-        _count_rows("faults", account.ledger.faults),
+        _count_rows("errors", account.ledger.faults),
         _count_rows("normalised on reading", account.ledger.repairs),
-        _count_rows("odd entities, each of which", account.oddities),
+        _count_rows("warnings: an entity", account.oddities),
     ]
     show(str(source), ["", "count"], sections)
     for example in account.examples:
         print(f"{example.problem}: {example.message}" if example.problem in account.ledger.faults else example.message)
     if account.entities:
         print()
-        columns = ["", "precision", "recall", "F1", *(f"{kind} F1" for kind in Kind), "lost", "made up"]
+        columns = ["", "precision", "recall", "F1", *(f"{kind} F1" for kind in Kind), "missed", "spurious"]
         title = f"a head of kind {head}" if head else "a model"
         show(f"oracle: the best that {title} can reach", columns, [_oracle_rows(account)])
 
 
 def _head_rows(account: Check) -> Iterator[list[str]]:
-    """How far the corpus brings syntax along, if it does at all."""
+    """How many sentences have dependency heads, if any do."""
     if account.sentences_with_heads:
         yield ["sentences with heads", f"{account.sentences_with_heads:,} of {account.sentences:,}"]
 

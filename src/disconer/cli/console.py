@@ -1,4 +1,4 @@
-"""What verbs share in talking to people: progress and accounts on stderr, results and tables on stdout."""
+"""Terminal output shared by all commands: progress and ledger on stderr, results and tables on stdout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["progress", "report"]
 
 
 def report(ledger: Ledger) -> None:
-    """Say on stderr what was skipped, put right and lost."""
+    """Report on stderr what was skipped, normalised and lost."""
     for error in ledger.examples:
         print(f"skipped: {error}", file=sys.stderr)
     hidden = ledger.faults.total() - len(ledger.examples)
@@ -24,11 +24,11 @@ def report(ledger: Ledger) -> None:
             print(f"{heading}: {listed}", file=sys.stderr)
 
 
-_UNBOUNDED = 10_000  # columns: a table in a file is never cut
+_UNBOUNDED = 10_000  # columns: a table written to a file is never truncated
 
 
 def show(title: str, columns: Sequence[str], sections: Iterable[Iterable[Sequence[str]]]) -> None:
-    """Print a table. The first column is names, flush left, the others are figures; a line parts sections."""
+    """Print a table. The first column holds names, left-aligned, the others numbers; a line separates sections."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

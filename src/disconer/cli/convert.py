@@ -21,9 +21,9 @@ def convert(
     skip_bad: bool = False,
     force: bool = False,
 ) -> Ledger:
-    """Copy every document of `source` to `target`; the ledger says what was skipped, put right or lost."""
+    """Copy every document of `source` to `target`; the ledger counts what was skipped, normalised or lost."""
     ledger = Ledger(skip_bad=skip_bad)
-    format_named(to_format) if to_format else format_for(target)  # a wrong name is said before any work
+    format_named(to_format) if to_format else format_for(target)  # report a wrong name before any work
     documents = progress(read(source, from_format, ledger), "documents")
     write(documents, target, to_format, ledger, force=force)
     return ledger
@@ -32,12 +32,14 @@ def convert(
 def convert_cli(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File, folder, .zip or .gz to read.")],
     target: Annotated[Path, typer.Argument(metavar="DST", help="File or folder to write.")],
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; recognised if not given.")] = None,
-    to_format: Annotated[str | None, typer.Option("--to", help="Format of DST; by its suffix if not given.")] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; detected if not given.")] = None,
+    to_format: Annotated[
+        str | None, typer.Option("--to", help="Format of DST; taken from its suffix if not given.")
+    ] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite DST.")] = False,
 ) -> None:
-    """Convert annotated text from one format to another; what the new format cannot say is counted.
+    """Convert annotated text from one format to another; what the new format cannot represent is counted.
 
     `disconer formats` lists the formats.
     """

@@ -16,10 +16,10 @@ from disconer.store.names import DEMO, demo_folder
 
 
 def demo(out: Path, *, epochs: int | None = None) -> None:
-    """Train the demo model and leave it in `out`, whole or not at all; nothing else of the run is kept."""
+    """Train the demo model and save it in `out`, atomically; nothing else of the run is kept."""
     if out.exists() and not _has_model(out):
         raise DisconerError(
-            "Something that is not a model stands where the demo model is to go",
+            "The folder for the demo model exists and is not a model",
             where=Where(str(out)),
             fix="Choose another folder with --out.",
         )
@@ -27,7 +27,7 @@ def demo(out: Path, *, epochs: int | None = None) -> None:
     from disconer.training import train
 
     run = out.with_name(f".{out.name}-run")
-    shutil.rmtree(run, ignore_errors=True)  # what a demo that was killed has left
+    shutil.rmtree(run, ignore_errors=True)  # left by a demo that was killed
     try:
         result = train(demo_config(epochs or EPOCHS), run)
         with new_folder(out) as folder:
@@ -43,22 +43,22 @@ def _has_model(folder: Path) -> bool:
 def demo_cli(
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder for the model; by default where `--model demo` finds it."),
+        typer.Option("--out", "-o", help="Folder for the model; default: where `--model demo` finds it."),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the data; more take longer.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Train again, if the model is there already.")] = False,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Number of training epochs.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Train again if the model already exists.")] = False,
 ) -> None:
-    """Train a small model on data that comes with disconer, in a few minutes and without a GPU.
+    """Train a small model on bundled data, in a few minutes and without a GPU.
 
-    The data is an excerpt of Chia: eligibility criteria of clinical trials (Kury et al. 2020, CC BY 4.0). The model
-    shows how training goes. It is not the one to work with: 197 short documents are too few for that, and
-    `disconer models` lists better ones.
+    The data is an excerpt of Chia: eligibility criteria of clinical trials (Kury et al. 2020, CC BY 4.0). It shows
+    what training looks like. Do not use the model for real work: 197 short documents are too few, and `disconer models`
+    lists better models.
     """
     from disconer.demo import SENTENCE
 
     folder = out or demo_folder()
     if _has_model(folder) and not force:
-        print(f"The demo model is here already: {folder}. (--force trains it again.)")
+        print(f"The demo model already exists: {folder}. (--force trains it again.)")
     else:
         started = time.perf_counter()
         demo(folder, epochs=epochs)

@@ -1,4 +1,4 @@
-"""`disconer evaluate`: how good predictions are, and what is wrong with the others."""
+"""`disconer evaluate`: precision, recall and F1 of predictions, and their errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from disconer.formats import read
 from disconer.formats.target import new_file, refuse_existing
 
 if TYPE_CHECKING:
-    from disconer.evaluate import Evaluation  # loaded when the verb runs, so that --help is quick
+    from disconer.evaluate import Evaluation  # loaded when the command runs, so that --help is fast
 
 
 def evaluate_files(
@@ -34,14 +34,16 @@ def evaluate_files(
     force: bool = False,
     ledger: Ledger | None = None,
 ) -> Evaluation:
-    """Compare the gold documents with what a model finds in them, or with predictions made before.
+    """Compare gold documents with a model's predictions, or with predictions from a file.
 
-    html: where a page with all figures and every wrong sentence is written.
+    html: file for a report with all metrics and every wrong sentence.
     """
     from disconer.evaluate import paired
 
     if (model is None) == (predictions is None):
-        raise DisconerError("It takes either a model or predictions", fix="Give one of --model and --predictions.")
+        raise DisconerError(
+            "Evaluation needs either a model or predictions", fix="Give one of --model and --predictions."
+        )
     if html:
         refuse_existing(html, force)
     documents = progress(read(gold, from_format, ledger), "documents")
@@ -55,7 +57,7 @@ def evaluate_files(
 
 
 def _predict(model: str, documents: Iterable[Document]) -> Iterator[Document]:
-    from disconer.predict.recognizer import Recognizer  # only here: it brings torch
+    from disconer.predict.recognizer import Recognizer  # only here: it imports torch
 
     recognizer = Recognizer.from_pretrained(model, keep_parses=True)
     return recognizer.annotate(document.replace(entities=()) for document in documents)
@@ -64,7 +66,7 @@ def _predict(model: str, documents: Iterable[Document]) -> Iterator[Document]:
 def _compare(
     pairs: Iterable[tuple[Document, Document]], html: Path | None, compared: Mapping[str, object | None]
 ) -> Evaluation:
-    """compared: what is, by name; it stands on the page."""
+    """compared: what is compared, by name; shown on the page."""
     from disconer.evaluate import Evaluation
     from disconer.render.report import Report, learning_curve
 
@@ -83,22 +85,26 @@ def _compare(
 
 def evaluate_cli(
     gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Annotated documents: file, folder, .zip or .gz.")],
-    model: Annotated[str | None, typer.Option("--model", metavar="M", help="Model to try on the texts.")] = None,
+    model: Annotated[str | None, typer.Option("--model", metavar="M", help="Model to evaluate.")] = None,
     predictions: Annotated[
         Path | None, typer.Option("--predictions", metavar="P", help="Predicted documents, matched by id.")
     ] = None,
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of GOLD; recognised if not given.")] = None,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of GOLD; detected if not given.")] = None,
     predictions_format: Annotated[
-        str | None, typer.Option("--predictions-from", help="Format of P; recognised if not given.")
+        str | None, typer.Option("--predictions-from", help="Format of P; detected if not given.")
     ] = None,
     missing_as_empty: Annotated[
-        bool, typer.Option("--missing-as-empty", help="A document without prediction has no predicted entities.")
+        bool,
+        typer.Option(
+            "--missing-as-empty", help="Treat gold documents without a prediction as having no predicted entities."
+        ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print every figure as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all metrics as JSON.")] = False,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Also write a page: plots and every wrong sentence.")
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Also write an HTML report: plots and every wrong sentence."),
     ] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
 ) -> None:
     """Compare predictions with gold: precision, recall and F1 by kind and label, error classes, calibration."""

@@ -22,25 +22,27 @@ MEGABYTE = 1e6
 
 
 def export_cli(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model: its folder, or a training run's.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Folder or name of the model, or folder of a training run.")
+    ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the exported model.")],
-    onnx: Annotated[bool, typer.Option("--onnx", help="For ONNX Runtime: runs on CPUs, without torch.")] = False,
-    int8: Annotated[bool, typer.Option("--int8", help="ONNX with weights of 8 bits: smaller and faster.")] = False,
+    onnx: Annotated[bool, typer.Option("--onnx", help="Export for ONNX Runtime: runs on CPUs, without torch.")] = False,
+    int8: Annotated[bool, typer.Option("--int8", help="With --onnx: 8-bit weights, smaller and faster.")] = False,
     compact: Annotated[
-        bool, typer.Option("--compact", help="As before, in a quarter of the size: weights are stored rounded.")
+        bool, typer.Option("--compact", help="For torch, a quarter of the size on disk: quantised weights.")
     ] = False,
     check: Annotated[
         Path | None,
-        typer.Option("--check", metavar="GOLD", help="Compare both models on annotated documents, of any format."),
+        typer.Option("--check", metavar="GOLD", help="Compare both models on annotated documents."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT.")] = False,
 ) -> None:
-    """Export a trained model. The result is a model like any other: predict, evaluate and serve take it."""
+    """Export a trained model. predict, evaluate and serve accept the result like any other model."""
     if onnx == compact or (int8 and not onnx):
         raise DisconerError(
-            "It was not said what to export the model as",
+            "No export format given",
             expected="--compact, --onnx or --onnx --int8",
-            fix="Give one of these.",
+            fix="Add one of these.",
         )
     refuse_existing(out, force)
     ledger = Ledger()
@@ -60,11 +62,11 @@ def export_cli(
 
 
 def export(model: str, out: Path, *, compact: bool = False, int8: bool = False) -> None:
-    """Export a model into a new folder, which appears whole or not at all.
+    """Export a model into a new folder, which is written atomically.
 
     compact: for torch, in a quarter of the size. Otherwise for ONNX Runtime; int8: with weights of 8 bits.
     """
-    from disconer.predict.loading import load
+    from disconer.predict.recognizer import load
     from disconer.store.names import find_model
 
     loaded = load(find_model(model))
@@ -72,7 +74,7 @@ def export(model: str, out: Path, *, compact: bool = False, int8: bool = False) 
 
     if not isinstance(loaded, Model):
         raise DisconerError(
-            "This model is an export itself", where=Where(model), fix="Give the model that it was exported from."
+            "This model is already an export", where=Where(model), fix="Give the model that it was exported from."
         )
     with new_folder(out) as staging:
         if compact:

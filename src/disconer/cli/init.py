@@ -1,4 +1,4 @@
-"""`disconer init`: a first configuration for your own data."""
+"""`disconer init`: a configuration for the user's own data."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def init(
     format: str | None = None,
     force: bool = False,
 ) -> list[str]:
-    """Write a configuration for the data in `source`, and its splits if it has none; returns what was found.
+    """Write a configuration for the data in `source`, and splits if it has none; returns what was found.
 
     head: the kind of head; None: that of the preset, or the default.
-    start_from: the model that training starts from; it gives the sections of the configuration that it fixes.
-    Splits that have to be made go to a folder beside `out`.
+    start_from: the model to start training from; its sections of the configuration are copied.
+    New splits are written to a folder next to `out`.
     """
     from disconer.config import HEADS, load_config
     from disconer.config.template import template
@@ -52,8 +52,8 @@ def init(
         raise DisconerError(
             "There are no entities to learn from",
             where=Where(str(splits.source)),
-            got=f"{found.documents} documents without a single one",
-            fix="Check that the annotations lie beside the texts (`disconer stats` shows what is read).",
+            got=f"{found.documents} documents without any",
+            fix="Check that the annotations are next to the texts (`disconer stats` shows what is read).",
         )
     proposed = propose(splits, found, base, head)
     lines = list(findings(proposed, found, splits))
@@ -68,7 +68,7 @@ def init(
 
 
 def copy_preset(preset: str, out: Path, *, force: bool = False) -> None:
-    """Write a preset as it is, to be edited."""
+    """Write a preset unchanged, to be edited."""
     from disconer.config import preset_text
 
     refuse_existing(out, force)
@@ -87,16 +87,16 @@ def init_cli(
         str | None, typer.Option(help="Kind of head, such as tagger; by default that of the preset, or span.")
     ] = None,
     start_from: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Model that training starts from: a name, a run or a folder.")
+        str | None, typer.Option(metavar="MODEL", help="Model to start training from: a name, a run or a folder.")
     ] = None,
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of DATA; recognised if not given.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite what was written before.")] = False,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of DATA; detected if not given.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Write a configuration for your own data, every knob explained.
+    """Write a commented configuration for your own data.
 
-    Files or folders in DATA that are named train, dev and test stay what they are; else documents are split 80/10/10.
+    Files or folders in DATA named train, dev and test are used as splits; otherwise documents are split 80/10/10.
 
-    Without DATA, the preset itself is written.
+    Without DATA, the preset is written unchanged.
     """
     if source is not None:
         lines = init(source, out, preset=preset, head=head, start_from=start_from, format=from_format, force=force)

@@ -1,4 +1,4 @@
-"""`disconer merge`: parts of a prediction become one output."""
+"""`disconer merge`: join the parts of a sharded prediction."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ def merge_cli(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="OUT", help="File or folder to write.")],
     to_format: Annotated[
-        str | None, typer.Option("--to", help="Format to write; by the suffix of OUT if not given.")
+        str | None, typer.Option("--to", help="Format to write; taken from the suffix of OUT if not given.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite OUT.")] = False,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Keep the first of documents with the same id, and count the others.")
+        bool, typer.Option("--skip-bad", help="Keep the first of several documents with one id, and count the rest.")
     ] = False,
 ) -> None:
     """Join the parts of a prediction, in the order of the input.
 
-    Every part must be there, of the same input, model and settings, and as it was written; else nothing is written,
-    and what is missing is said.
+    All parts must be present, unchanged, and of the same input, model and settings. Otherwise nothing is written, and
+    the error lists what is missing.
     """
     ledger = Ledger(skip_bad=skip_bad)
     target = target_format(to_format, out)
-    assert target is not None  # as there is an OUT
+    assert target is not None  # since OUT is given
     refuse_existing(out, force)
     for folder in folders:
         if not folder.is_dir():
-            raise DisconerError("There is no such folder", where=Where(str(folder)), fix="Check the path.")
+            raise DisconerError("No such folder", where=Where(str(folder)), fix="Check the path.")
     parts = find_parts(folders)
     write_joined(parts, out, target, ledger, force=force)
     print(

@@ -1,4 +1,4 @@
-"""`disconer models`: the models that can be used by name, and what is known of each."""
+"""`disconer models`: the models that can be used by name, with their cards."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ _INDENT = "  "
 
 
 def models_cli(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show the card of this model, or folder.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what is known of the models as JSON.")] = False,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Show the card of this model (a name or folder).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list or card as JSON.")] = False,
 ) -> None:
-    """List the models that come with disconer and those of yours that have names: what they find, and how well.
+    """List bundled models and your own named models, with their labels and F1.
 
-    Yours are in the folder `models` of disconer's part of your data folder (~/.local/share/disconer on Linux).
+    Your own models are looked up in disconer's user data folder (~/.local/share/disconer/models on Linux).
     """
     if name is None:
         listed = known_models()

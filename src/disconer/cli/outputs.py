@@ -1,4 +1,4 @@
-"""Where verbs that predict write to: which format, a file or a folder, and whether it can be written at all."""
+"""Where commands that predict write to: which format, file or folder, and whether it is writable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from disconer.predict.inputs import Unit
 
 
 def target_format(to_format: str | None, out: Path | None) -> Format | None:
-    """The format to write, or None to show."""
+    """The format to write, or None to print to the terminal."""
     if to_format:
         target = format_named(to_format)
     elif out is None:
@@ -22,17 +22,17 @@ def target_format(to_format: str | None, out: Path | None) -> Format | None:
     else:
         target = format_for(out)
     if target.write is None:
-        raise DisconerError(f"The format {target.name!r} can be read, not written", fix="Choose another with --to.")
+        raise DisconerError(f"The format {target.name!r} can be read but not written", fix="Choose another with --to.")
     return target
 
 
 def is_folder(out: Path, target: Format) -> bool:
-    """Whether each input is to have an output of its own, in a folder."""
+    """Whether each input gets its own output file in a folder."""
     return target.writes_folder or out.is_dir() or not out.suffix
 
 
 def check_output(out: Path | None, target: Format | None, found: Sequence[Unit], *, force: bool) -> None:
-    """Say before any work what could not be written after it."""
+    """Report before any work that the output could not be written."""
     if target and target.writes_folder and out is None:
         raise DisconerError(f"{target.name} is written as a folder", fix="Name it with --out.")
     if not out or not target:
@@ -44,16 +44,16 @@ def check_output(out: Path | None, target: Format | None, found: Sequence[Unit],
 
 
 def check_folder(out: Path, found: Sequence[Unit]) -> None:
-    """Say before any work that a folder cannot be filled."""
+    """Report before any work that the output folder could not be written."""
     if out.is_file():
-        raise DisconerError("A file stands where a folder is to be written", where=Where(str(out)))
+        raise DisconerError("The output folder is an existing file", where=Where(str(out)))
     if any(unit.source.path.resolve() == out.resolve() for unit in found):
         raise DisconerError(
-            "The output would go among the input", where=Where(str(out)), fix="Choose another folder for --out."
+            "The output folder is inside the input", where=Where(str(out)), fix="Choose another folder for --out."
         )
 
 
 def forget_own_losses(ledger: Ledger) -> None:
-    """Sentences and trees that a format cannot hold are the recogniser's: nobody asked for them."""
+    """Do not count sentences and trees that a format cannot hold: the recogniser added them, not the user."""
     for own in (SENTENCES, TREES):
         ledger.losses.pop(own, None)

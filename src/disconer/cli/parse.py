@@ -1,4 +1,4 @@
-"""`disconer parse`: syntactic heads for the sentences of any corpus."""
+"""`disconer parse`: dependency heads for the sentences of any corpus."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from disconer.formats.target import refuse_existing
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.text.syntax.spec import BIOMEDICAL, FORMS
 
-if TYPE_CHECKING:  # loaded when the verb runs, so that --help is quick
+if TYPE_CHECKING:  # loaded when the command runs, so that --help is fast
     from disconer.text.syntax.attach import Account, Syntax
 
-CHARACTERS_AHEAD = 4_000_000  # of documents that are parsed together: enough for many processes, no trouble for memory
+CHARACTERS_AHEAD = 4_000_000  # parsed together: enough for many processes, little memory
 
 
 class Splitting(StrEnum):
@@ -40,7 +40,7 @@ class Tokenizing(StrEnum):
 
 
 class Missing(StrEnum):
-    """What to do about a sentence that gets no heads."""
+    """What to do with a sentence that cannot be parsed."""
 
     SKIP = "skip"
     ERROR = "error"
@@ -49,7 +49,7 @@ class Missing(StrEnum):
 def parse(documents: Iterable[Document], syntax: Syntax, account: Account, *, anew: bool = False) -> Iterator[Document]:
     """Documents with the heads of their sentences, streaming.
 
-    anew: heads that they bring along give way.
+    anew: replace existing heads.
     """
     for chunk in _chunks(documents):
         yield from syntax([_bare(document) for document in chunk] if anew else chunk, account)
@@ -77,34 +77,38 @@ def parse_cli(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File, folder, .zip or .gz to read.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write; .jsonl keeps everything.")],
     parser: Annotated[
-        str, typer.Option("--parser", metavar="P", help=f"Where heads come from: {FORMS.removeprefix('none, data, ')}.")
+        str, typer.Option("--parser", metavar="P", help=f"Dependency parser: {FORMS.removeprefix('none, data, ')}.")
     ] = BIOMEDICAL,
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; recognised if not given.")] = None,
-    to_format: Annotated[str | None, typer.Option("--to", help="Format of OUT; by its suffix if not given.")] = None,
-    splitter: Annotated[
-        Splitting, typer.Option(help="Sentences, where SRC has none, as data.splitter in a configuration.")
-    ] = Splitting.RULES,
-    tokenizer: Annotated[Tokenizing, typer.Option(help="Words, likewise, as data.tokenizer.")] = Tokenizing.WORDS,
-    missing: Annotated[
-        Missing, typer.Option(help="A sentence that gets no heads: skip (goes on without, counted) or error.")
-    ] = Missing.SKIP,
-    anew: Annotated[bool, typer.Option("--anew", help="Parse sentences that have heads already, too.")] = False,
-    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Keep trees on disk for the next time.")] = True,
-    processes: Annotated[
-        int | None, typer.Option("--processes", min=1, help="Processes of a spaCy parser; by default a core each.")
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; detected if not given.")] = None,
+    to_format: Annotated[
+        str | None, typer.Option("--to", help="Format of OUT; taken from its suffix if not given.")
     ] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
+    splitter: Annotated[
+        Splitting, typer.Option(help="Sentence splitter if SRC has no sentences; see data.splitter.")
+    ] = Splitting.RULES,
+    tokenizer: Annotated[
+        Tokenizing, typer.Option(help="Tokenizer if SRC has no tokens; see data.tokenizer.")
+    ] = Tokenizing.WORDS,
+    missing: Annotated[
+        Missing, typer.Option(help="Sentences that cannot be parsed: skip (keep without heads, counted) or error.")
+    ] = Missing.SKIP,
+    anew: Annotated[bool, typer.Option("--anew", help="Also parse sentences that already have heads.")] = False,
+    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Cache trees on disk.")] = True,
+    processes: Annotated[
+        int | None, typer.Option("--processes", min=1, help="Processes of a spaCy parser; default: one per core.")
+    ] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite OUT.")] = False,
 ) -> None:
-    """Give the sentences of a corpus their syntactic heads and relations.
+    """Add dependency heads and relations to the sentences of a corpus.
 
-    Heads that SRC brings along stay. Native JSONL keeps heads; what other formats cannot say is counted.
+    Existing heads are kept. Native JSONL stores heads; what other formats cannot represent is counted.
     """
     from disconer.text.syntax.attach import Account
     from disconer.text.syntax.spec import make_syntax
 
     ledger, account = Ledger(skip_bad=skip_bad), Account()
-    format_named(to_format) if to_format else format_for(target)  # a wrong name is said before any work
+    format_named(to_format) if to_format else format_for(target)  # report a wrong name before any work
     refuse_existing(target, force)
     syntax = make_syntax(parser, missing=missing.value, cache=cache, processes=processes, track=progress)
     if syntax.parser is None:
@@ -120,12 +124,12 @@ def parse_cli(
 
 
 def _some(documents: Iterable[Document], account: Account, syntax: Syntax) -> Iterator[Document]:
-    """Pass documents through; that no sentence of them all has heads is an error, before anything is written."""
+    """Pass documents through; it is an error if none of their sentences has heads, before anything is written."""
     yield from documents
     if account.sentences and not account.with_heads:
         ((reason, _),) = account.without.most_common(1)
         raise DisconerError(
-            f"The parser {syntax.parser.name if syntax.parser else ''} gave no tree for any of "
+            f"The parser {syntax.parser.name if syntax.parser else ''} produced no tree for any of "
             f"{account.sentences:,} sentences",
             got=reason,
             fix="Choose another with --parser.",

@@ -1,11 +1,11 @@
-"""`disconer predict`: the entities of texts."""
+"""`disconer predict`: find entities in texts."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -14,22 +14,24 @@ import typer
 
 from disconer.cli.console import report
 from disconer.cli.outputs import check_folder, check_output, forget_own_losses, is_folder, target_format
-from disconer.cli.ray_option import predict_on_ray, refuse_with_ray, refuse_without_ray
+from disconer.cli.predict_on_ray import predict_on_ray, refuse_with_ray, refuse_without_ray
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
-from disconer.formats import Format
+from disconer.core.types import Document
+from disconer.formats import Format, write
 from disconer.formats.remote import open_source
-from disconer.predict.files import all_documents
+from disconer.predict.files import Folder, all_documents
 from disconer.predict.inputs import Share, units
 from disconer.predict.local.jobs import useful_jobs
 from disconer.predict.local.work import Work
-from disconer.predict.predictor import Precision, Predictor, Settings
 from disconer.predict.ray.plan import Cluster
+from disconer.predict.settings import Precision, Settings
 from disconer.store.names import default_model
 
 Given = tuple[str, str | None]  # a path and its format
 
 STDIN = "-"
+TEXT_ID = "text"  # of the document that a text becomes
 PART_FORMAT = "jsonl"
 MAX_WIDTH = 120  # columns of text: longer lines are hard to read
 
@@ -39,78 +41,89 @@ def predict_cli(
         list[str] | None,
         typer.Argument(metavar="INPUT", help="Files, folders, .zip or .gz of any format; - for stdin."),
     ] = None,
-    text: Annotated[
-        str | None, typer.Option("--text", metavar="TEXT", help="A text to look at, in place of INPUT.")
-    ] = None,
+    text: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="A text, instead of INPUT.")] = None,
     from_format: Annotated[
-        str | None, typer.Option("--from", help="Format of INPUT; recognised if not given (stdin is plain text).")
+        str | None, typer.Option("--from", help="Format of INPUT; detected if not given (stdin: plain text).")
     ] = None,
     to_format: Annotated[
-        str | None, typer.Option("--to", help="Format to write; by the suffix of OUT if not given.")
+        str | None, typer.Option("--to", help="Format to write; taken from the suffix of OUT if not given.")
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", metavar="OUT", help="File to write, or folder for an output of each input file."),
+        typer.Option("--out", "-o", metavar="OUT", help="File to write, or folder with one output per input file."),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="M", help="Folder or name of the model; by default clinical-trials."),
+        typer.Option("--model", metavar="M", help="Folder or name of the model; default: clinical-trials."),
     ] = None,
     labels: Annotated[
         str | None, typer.Option("--labels", metavar="A,B", help="Only entities with these labels.")
     ] = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", min=0, max=1, help="Leave out entities with a lower score.")
+        float, typer.Option("--threshold", min=0, max=1, help="Drop entities with a lower score.")
     ] = 0.0,
     parser: Annotated[
         str | None,
-        typer.Option("--parser", metavar="P", help="Where syntactic heads come from, if not from the model's parser."),
+        typer.Option("--parser", metavar="P", help="Dependency parser to use instead of the model's own."),
     ] = None,
     device: Annotated[
-        str | None, typer.Option("--device", metavar="D", help="cpu, cuda, cuda:1 …; by default a GPU if there is one.")
+        str | None, typer.Option("--device", metavar="D", help="cpu, cuda, cuda:1 …; default: a GPU if available.")
     ] = None,
     precision: Annotated[
-        Precision, typer.Option("--precision", help="bf16 is faster where hardware has it, and may differ a little.")
+        Precision,
+        typer.Option("--precision", help="bf16 is faster on hardware that supports it; scores may differ slightly."),
     ] = "fp32",
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes that share the work on this machine.")
+        int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Number of worker processes on this machine.")
     ] = 1,
     shard: Annotated[
         str | None,
-        typer.Option("--shard", metavar="K/N", help="Only the K-th of N shares, as a part in the folder OUT."),
+        typer.Option("--shard", metavar="K/N", help="Predict only shard K of N, as a part in the folder OUT."),
     ] = None,
     ray: Annotated[
         str | None,
         typer.Option(
             "--ray",
             metavar="[ADDRESS]",
-            help="Share the work on Ray, into parts in the folder OUT: at auto or HOST:PORT, or on this machine.",
+            help="Predict on Ray, into parts in the folder OUT: auto, HOST:PORT, or nothing for a local Ray.",
         ),
     ] = None,
     actors: Annotated[
         int | None,
-        typer.Option("--actors", min=1, metavar="N", help="Processes that predict, with --ray; all there is room for."),
+        typer.Option("--actors", min=1, metavar="N", help="With --ray: number of actors; default: as many as fit."),
     ] = None,
     gpus_per_actor: Annotated[
-        float, typer.Option("--gpus-per-actor", min=0, metavar="X", help="With --ray; 0.5 lets two share a GPU.")
+        float, typer.Option("--gpus-per-actor", min=0, metavar="X", help="With --ray; 0.5 lets two actors share a GPU.")
     ] = 0.0,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT, or what in it is done already.")] = False,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT, including finished parts.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
 ) -> None:
-    """Find the entities of texts.
+    """Find entities in texts.
 
-    Without --to and --out the texts are shown with their entities drawn under them. With a folder for OUT, what is
-    in it from an earlier run counts as done: run the same command again to go on.
+    Without --to and --out, entities are drawn under the text on the terminal. If OUT is a folder, outputs that are
+    already in it are kept: run the same command again to continue an interrupted run.
 
-    Entities that INPUT brings along are passed over.
+    Entities in INPUT are ignored.
     """
-    ledger = Ledger(skip_bad=skip_bad)
-    if ray is None:
-        refuse_without_ray(out, actors, gpus_per_actor)
-    else:
+    if (text is None) == (not inputs):
+        raise DisconerError(
+            "Prediction needs either inputs or a text", fix='Name files or folders, - for stdin, or --text "…"'
+        )
+    if ray is not None:
         refuse_with_ray(jobs=jobs, shard=shard, device=device)
+    elif actors or gpus_per_actor or out:
+        refuse_without_ray(out, actors, gpus_per_actor)
     settings = Settings(model or default_model(), labels, threshold, parser, device, precision)
-    with _inputs(inputs or [], text, from_format) as given:
+    if text is not None:
+        if ray is not None or shard is not None:
+            raise DisconerError("One text is not shared out", fix="Leave out --ray and --shard, or name files.")
+        if to_format is None and out is None:
+            _show_text(_sound(text), settings)
+        else:
+            _write_text(_sound(text), settings, to_format, None if out is None else Path(out), force=force)
+        return
+    ledger = Ledger(skip_bad=skip_bad)
+    with _inputs(inputs or [], from_format) as given:
         found = [unit for path, format in given for unit in units(open_source(path), format)]
         work = Work(given, found, settings, useful_jobs(jobs, found), ledger)
         path = None if out is None else Path(out)
@@ -122,27 +135,60 @@ def predict_cli(
             target = target_format(to_format, path)
             check_output(path, target, found, force=force)
             if target is None:
-                _show(work, headings=text is None)
+                _show(work)
             elif path is None:
-                _print(work, target)
+                with _printed(target) as file:
+                    work.into_file(file, target, force=False)
             else:
                 _write(work, path, target, force=force)
     forget_own_losses(ledger)
     report(ledger)
 
 
+def _show_text(text: str, settings: Settings) -> None:
+    from disconer.predict.recognizer import load_recognizer
+
+    recognizer = load_recognizer(settings)
+    _draw([recognizer(text)], recognizer.model.labels)
+    if recognizer.parses:
+        ledger = Ledger()
+        recognizer.account(ledger)
+        report(ledger)
+
+
+def _write_text(text: str, settings: Settings, to_format: str | None, out: Path | None, *, force: bool) -> None:
+    target = target_format(to_format, out)
+    assert target is not None  # one of the two names it
+    check_output(out, target, [], force=force)
+    from disconer.predict.recognizer import load_recognizer  # after what can be refused at once: it brings torch
+
+    ledger = Ledger()
+    recognizer = load_recognizer(settings)
+    document = recognizer(text).replace(id=TEXT_ID)
+    recognizer.account(ledger)
+    if out is None:
+        with _printed(target) as path:
+            write([document], path, target.name, ledger)
+    elif is_folder(out, target):
+        folder = Folder(out, target, ledger, force=force)
+        folder.add(document)
+        _say_filled(out, target, folder.written, folder.done)
+    else:
+        write([document], out, target.name, ledger, force=force)
+    forget_own_losses(ledger)
+    report(ledger)
+
+
+def _sound(text: str) -> str:
+    """An argument of the command line without the half surrogates that stand for bytes that are no UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 @contextmanager
-def _inputs(paths: list[str], text: str | None, from_format: str | None) -> Iterator[list[Given]]:
-    """All inputs with their formats. What comes on stdin or as a text is a file while the block lasts."""
-    if (text is None) == (not paths):
-        raise DisconerError("It takes either inputs or a text", fix='Name files or folders, - for stdin, or --text "…"')
+def _inputs(paths: list[str], from_format: str | None) -> Iterator[list[Given]]:
+    """All inputs with their formats. What comes on stdin is a file while the block lasts."""
     with tempfile.TemporaryDirectory() as spool:
-        if text is not None:
-            given = Path(spool) / "text"
-            given.write_bytes(text.encode("utf-8", "replace"))
-            yield [(str(given), "text")]
-        else:
-            yield [_as_file(path, from_format, Path(spool)) for path in paths]
+        yield [_as_file(path, from_format, Path(spool)) for path in paths]
 
 
 def _as_file(path: str, from_format: str | None, spool: Path) -> Given:
@@ -156,7 +202,7 @@ def _as_file(path: str, from_format: str | None, spool: Path) -> Given:
 def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | None, *, force: bool) -> None:
     if out is None or to_format not in (None, PART_FORMAT):
         raise DisconerError(
-            "A share becomes a part, which is native JSONL, in a folder",
+            "A shard is written as a part, which is native JSONL, in a folder",
             fix="Name the folder with --out and leave --to out; `disconer merge` writes any format.",
         )
     check_folder(out, work.inputs)
@@ -164,30 +210,39 @@ def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | N
     if part:
         print(f"written: {part.n_documents} documents in {part.path}", file=sys.stderr)
     else:
-        print(f"passed over: share {share} is in {out} already (--force does it again)", file=sys.stderr)
+        print(f"skipped: shard {share} is already in {out} (--force predicts it again)", file=sys.stderr)
 
 
-def _show(work: Work, *, headings: bool) -> None:
+def _show(work: Work) -> None:
+    from disconer.predict.recognizer import load_recognizer
+
+    recognizer = load_recognizer(work.settings)
+    found = recognizer.annotate(all_documents(work.inputs, work.ledger))
+    _draw(found, recognizer.model.labels, headings=True)
+    recognizer.account(work.ledger)
+
+
+def _draw(documents: Iterable[Document], labels: tuple[str, ...], *, headings: bool = False) -> None:
+    """Show documents on the terminal, each label of the model in its colour."""
     from rich.console import Console
 
     from disconer.render.terminal import View
 
-    predictor = Predictor(work.settings)
     console = Console(highlight=False, markup=False, emoji=False)
-    view = View(width=min(console.width, MAX_WIDTH), labels=predictor.recognizer.labels)
-    for number, document in enumerate(predictor.annotate(all_documents(work.inputs, work.ledger))):
+    view = View(width=min(console.width, MAX_WIDTH), labels=labels)
+    for number, document in enumerate(documents):
         if number:
             console.print()
         for line in view(document, heading=document.id if headings else ""):
             console.print(line, soft_wrap=True)
-    predictor.recognizer.parsing.enter(work.ledger)
 
 
-def _print(work: Work, target: Format) -> None:
-    """Write to stdout. Formats are written as files, whole or not at all; so this is one first."""
+@contextmanager
+def _printed(target: Format) -> Iterator[Path]:
+    """A file to write, which goes to stdout. Formats are written as files, atomically."""
     with tempfile.TemporaryDirectory() as spool:
         path = Path(spool) / f"predicted{target.suffixes[0]}"
-        work.into_file(path, target, force=False)
+        yield path
         with open(path, "rb") as stream:
             shutil.copyfileobj(stream, sys.stdout.buffer)
 
@@ -196,8 +251,11 @@ def _write(work: Work, out: Path, target: Format, *, force: bool) -> None:
     if not is_folder(out, target):
         work.into_file(out, target, force=force)
         return
-    written, done = work.into_folder(out, target, force=force)
+    _say_filled(out, target, *work.into_folder(out, target, force=force))
+
+
+def _say_filled(out: Path, target: Format, written: int, done: int) -> None:
     what = "documents" if target.writes_folder else "files"
     print(f"written: {written} {what} in {out}", file=sys.stderr)
     if done:
-        print(f"passed over: {done} {what} that were there already (--force does them again)", file=sys.stderr)
+        print(f"skipped: {done} {what} that were already there (--force predicts them again)", file=sys.stderr)

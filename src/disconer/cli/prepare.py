@@ -19,7 +19,7 @@ _OPTIONS = "disconer.options"  # under which a context remembers the options tha
 
 
 class PrepareCommand(TyperCommand):
-    """A command that takes the options of the recipe named on its line, and lists all recipes if none is.
+    """A command that accepts the options of the recipe on its command line, and without arguments lists all recipes.
 
     Recipes are loaded only then: other verbs start without them.
     """
@@ -81,17 +81,17 @@ def _in_words(recipe: Recipe) -> str:
 def prepare_cli(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus; `disconer prepare` alone lists them.")],
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="What its publisher gives: a folder or archive.")],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The original distribution: a folder or archive.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write.")],
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace OUT, if it was prepared before.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the record of what was done as JSON.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it was prepared before.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print prepared.json.")] = False,
 ) -> None:
-    """Turn the official distribution of a corpus into train.jsonl, dev.jsonl and test.jsonl, as the literature does.
+    """Turn the official distribution of a corpus into train.jsonl, dev.jsonl and test.jsonl, split as in papers.
 
-    A corpus may have options of its own: `disconer prepare NAME --help` shows them.
+    Some corpora have options of their own: see `disconer prepare NAME --help`.
 
-    Prints what each split holds, as the paper's Table 1 does; prepared.json beside the splits keeps it.
+    Prints statistics of each split, like the paper's Table 1, and saves them in prepared.json.
     """
     from disconer.corpora.prepare import prepare
 

@@ -1,4 +1,4 @@
-"""Commands that `torchrun` starts as several processes: who speaks, and who waits."""
+"""Commands that `torchrun` starts as several processes: which process prints, and which waits."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from contextlib import contextmanager
 
 from disconer.core.errors import DisconerError
 
-GRACE = 10.0  # seconds; torchrun looks after its processes ten times a second, other machines take longer to notice
+GRACE = 10.0  # seconds; torchrun polls its processes ten times a second, other machines notice later
 
 
 def is_first() -> bool:
-    """Whether this process speaks for all; the only one there is does."""
+    """Whether this is the main process (rank 0), or the only one."""
     return os.environ.get("RANK", "0") == "0"
 
 
 @contextmanager
 def one_voice() -> Iterator[None]:
-    """Around the work of one process: each error is said once, and by the process that has it.
+    """Around the work of one process: each error is printed once, by the process that has it.
 
-    What is wrong for all, the first process says at once, and torchrun ends the others while they still wait. What is
-    wrong for another process alone, that one says after the wait, with its number and machine. And a process that
-    only notices that another one is lost leaves it to torchrun to say which one, and why.
+    An error that all processes have is printed by the first at once, and torchrun ends the others while they still
+    wait. An error of another process alone is printed by that process after the wait, with its rank and host. A
+    process that only notices that another one was lost leaves it to torchrun to report which one, and why.
     """
     try:
         yield
@@ -39,10 +39,23 @@ def one_voice() -> Iterator[None]:
             raise
         time.sleep(GRACE)
         raise DisconerError(
-            f"In {_name()}: another process of this run was lost, or does not answer",
+            f"In {_name()}: another process of this run was lost, or does not respond",
             got=str(error).strip().split("\n")[0],
-            fix="Its own message, or torchrun, says why. The same command with --resume goes on.",
+            fix="See its own message, or torchrun's. Run the same command with --resume to continue.",
         ) from error
+
+
+def end_process() -> None:
+    """End one of several processes whose work is done and said; a process alone goes on.
+
+    torch leaves the threads of gloo running when it parts the processes. When the interpreter is taken down under
+    them, now and then one aborts its process ("terminate called without an active exception"), and torchrun takes a
+    run that is complete for a failed one. So the process ends without that.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def say_stopped(how_to_go_on: str) -> None:
@@ -51,7 +64,7 @@ def say_stopped(how_to_go_on: str) -> None:
 
 
 def _is_loss_of_another(error: RuntimeError) -> bool:
-    """Whether this is how gloo, which has no errors of its own, or another backend says so."""
+    """Whether gloo, which has no error classes, or another backend reports a lost process."""
     from torch.distributed import DistError
 
     return isinstance(error, DistError) or "/gloo/" in str(error)

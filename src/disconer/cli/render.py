@@ -1,4 +1,4 @@
-"""`disconer render`: annotated text as a picture."""
+"""`disconer render`: draw annotated text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def render_files(
     force: bool = False,
     ledger: Ledger | None = None,
 ) -> None:
-    """Draw all documents of `source` as one HTML page, or as an SVG picture if the target is called so.
+    """Draw all documents of `source` as one HTML page, or as SVG if the target has that suffix.
 
     target: None for stdout.
     gold: documents to compare with, matched by id.
@@ -55,16 +55,14 @@ def _format(target: Path | None) -> Literal["html", "svg"]:
     if target is None:
         return "html"
     if target.suffix.lower() not in SUFFIXES:
-        raise DisconerError(
-            "The name does not say what to draw", where=Where(str(target)), fix="Let it end in .html or .svg."
-        )
+        raise DisconerError("Unknown output suffix", where=Where(str(target)), fix="Use .html or .svg.")
     return SUFFIXES[target.suffix.lower()]
 
 
 def _parts(
     documents: Iterable[Document], gold: Iterable[Document] | None, format: Literal["html", "svg"], arcs: bool
 ) -> Iterable[str]:
-    from disconer.render import render, render_page  # only here, so that --help is quick
+    from disconer.render import render, render_page  # only here, so that --help is fast
 
     if format == "svg":
         return [render(documents, gold, format="svg", arcs=arcs)]
@@ -72,16 +70,16 @@ def _parts(
 
 
 def _with_heads(documents: Iterable[Document], source: Path) -> Iterator[Document]:
-    """Pass documents through; if none of their sentences has heads, there are no arcs to draw, which is an error."""
+    """Pass documents through; it is an error if none of their sentences has heads: there are no arcs to draw."""
     found = False
     for document in documents:
         found = found or any(sentence.heads is not None for sentence in document.sentences or ())
         yield document
     if not found:
         raise DisconerError(
-            "There are no dependencies to draw: no sentence comes with heads",
+            "There are no dependencies to draw: no sentence has heads",
             where=Where(str(source)),
-            fix="Leave --arcs out, or give text that was parsed (CoNLL-U, DyGIE++, or JSONL with heads).",
+            fix="Omit --arcs, or give parsed text (CoNLL-U, DyGIE++, or JSONL with heads).",
         )
 
 
@@ -91,18 +89,18 @@ def render_cli(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="FILE.html or FILE.svg; HTML to stdout if not given."),
     ] = None,
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; recognised if not given.")] = None,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; detected if not given.")] = None,
     gold: Annotated[
         Path | None, typer.Option("--gold", metavar="GOLD", help="Compare SRC with these documents, matched by id.")
     ] = None,
     gold_format: Annotated[
-        str | None, typer.Option("--gold-from", help="Format of GOLD; recognised if not given.")
+        str | None, typer.Option("--gold-from", help="Format of GOLD; detected if not given.")
     ] = None,
-    arcs: Annotated[bool, typer.Option("--arcs", help="Draw the dependencies of parsed sentences, too.")] = False,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
+    arcs: Annotated[bool, typer.Option("--arcs", help="Also draw dependency arcs of parsed sentences.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
 ) -> None:
-    """Draw annotated text: one page for all documents, every entity in a lane under the text."""
+    """Draw annotated text as HTML or SVG, with every entity in a lane under the text."""
     ledger = Ledger(skip_bad=skip_bad)
     render_files(
         source,

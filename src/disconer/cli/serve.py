@@ -17,14 +17,14 @@ from disconer.serve.ray.plan import Plan, Replicas
 from disconer.store.names import default_model
 
 if TYPE_CHECKING:
-    from disconer.serve.service import Annotator  # loaded when the verb runs: it needs the extra
+    from disconer.serve.service import Annotator  # loaded when the command runs: it needs the extra
 
 HOST, PORT = "127.0.0.1", 8000
 TOKEN_VARIABLE = "DISCONER_TOKEN"
 NEEDED = ("fastapi", "uvicorn", "prometheus_client")
 LOOPBACK = ("127.", "::1")
 DEFAULT = Limits()
-NONE = "0"  # replicas: the end of a service
+NONE = "0"  # replicas: stop the service
 
 
 def serve_models(
@@ -36,9 +36,9 @@ def serve_models(
     device: str | None = None,
     limits: Limits = DEFAULT,
 ) -> None:
-    """Serve models until a signal says to end.
+    """Serve models until a signal stops the process.
 
-    models: `PATH` or `NAME=PATH`; the first is for requests that name none.
+    models: `PATH` or `NAME=PATH`; the first is the default.
     """
     check_installed()
     from disconer.serve.app import create_app
@@ -83,7 +83,7 @@ def serve_models_on_ray(
 
 
 def end_service_on_ray(address: str) -> None:
-    """End the service on the Ray at an address."""
+    """Stop the service on the Ray cluster at an address."""
     check_installed()
     check_ray_installed()
     from disconer.serve.ray.deployment import end_on_ray
@@ -102,7 +102,7 @@ def check_installed() -> None:
 
 def _load(named: dict[str, str], device: str | None) -> dict[str, Annotator]:
     print(f"loading {', '.join(named)} …", file=sys.stderr, flush=True)
-    from disconer.predict.recognizer import Recognizer  # only here: it brings torch
+    from disconer.predict.recognizer import Recognizer  # only here: it imports torch
 
     return {name: Recognizer.from_pretrained(where, device=device) for name, where in named.items()}
 
@@ -110,14 +110,14 @@ def _load(named: dict[str, str], device: str | None) -> dict[str, Annotator]:
 def _say_where(bound: socket.socket, names: list[str], *, has_token: bool) -> None:
     host, port = bound.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    print(f"serving {', '.join(names)} on http://{shown}:{port} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    print(f"serving {', '.join(names)} on http://{shown}:{port} (Ctrl-C to stop)", file=sys.stderr, flush=True)
     if not has_token and not host.startswith(LOOPBACK):
         _warn_of_strangers(shown)
 
 
 def _warn_of_strangers(host: str) -> None:
     print(
-        f"warning: whoever reaches {host} can use this service. A token keeps others out: --token or "
+        f"warning: anyone who can reach {host} can use this service. Set a token to prevent that: --token or "
         f"${TOKEN_VARIABLE}.",
         file=sys.stderr,
         flush=True,
@@ -129,48 +129,48 @@ def serve_cli(
         list[str] | None,
         typer.Option("--model", metavar="M", help="Model to serve, M or NAME=M; repeatable. The first is the default."),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0 is all of this machine's.")] = HOST,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any that is free.")] = PORT,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all interfaces.")] = HOST,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port.")] = PORT,
     token: Annotated[
         str | None,
         typer.Option(
-            help="What requests must bring as bearer token. Others on this machine may see it here.",
+            help="Bearer token that requests must send. Other users of this machine can see it here.",
             envvar=TOKEN_VARIABLE,
             show_envvar=True,
         ),
     ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Where to run, such as cpu or cuda:1; a GPU if there is one.")
-    ] = None,
-    max_body: Annotated[int, typer.Option(help="Bytes of a request.")] = DEFAULT.body_bytes,
-    max_texts: Annotated[int, typer.Option(help="Texts of a request.")] = DEFAULT.texts,
-    max_characters: Annotated[int, typer.Option(help="Characters of a text.")] = DEFAULT.text_characters,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1 …; default: a GPU if available.")] = None,
+    max_body: Annotated[int, typer.Option(help="Maximum request size in bytes.")] = DEFAULT.body_bytes,
+    max_texts: Annotated[int, typer.Option(help="Maximum texts per request.")] = DEFAULT.texts,
+    max_characters: Annotated[int, typer.Option(help="Maximum characters per text.")] = DEFAULT.text_characters,
     max_queue: Annotated[
-        int, typer.Option(help="Texts that may wait for a model; more are refused.")
+        int, typer.Option(help="Maximum texts waiting for a model; more are rejected.")
     ] = DEFAULT.queue_texts,
-    max_batch: Annotated[int, typer.Option(help="Texts that a model takes together.")] = DEFAULT.batch_texts,
-    max_wait: Annotated[float, typer.Option(help="Seconds that a text waits for others.")] = DEFAULT.batch_seconds,
-    max_connections: Annotated[int, typer.Option(help="Connections at a time.")] = DEFAULT.connections,
+    max_batch: Annotated[int, typer.Option(help="Maximum texts per batch.")] = DEFAULT.batch_texts,
+    max_wait: Annotated[
+        float, typer.Option(help="Seconds a text waits for others to join its batch.")
+    ] = DEFAULT.batch_seconds,
+    max_connections: Annotated[int, typer.Option(help="Maximum open connections.")] = DEFAULT.connections,
     ray: Annotated[
         str | None,
         typer.Option(
             "--ray",
             metavar="[ADDRESS]",
-            help="Serve on the Ray at that address, or on one of its own. A service that runs there is changed.",
+            help="Serve on Ray: at this address, or on a new local Ray. Updates a service running there.",
         ),
     ] = None,
     replicas: Annotated[
         str | None,
-        typer.Option(metavar="N|MIN-MAX", help="Processes that answer, with --ray; 0 ends the service there."),
+        typer.Option(metavar="N|MIN-MAX", help="With --ray: number of replicas; 0 stops the service."),
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Processors of each replica, with --ray.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="With --ray: CPUs per replica.")] = None,
     gpus: Annotated[
-        float | None, typer.Option(min=0, help="GPUs of each replica, with --ray; 0.5 is half a one.")
+        float | None, typer.Option(min=0, help="With --ray: GPUs per replica; 0.5: two replicas share one.")
     ] = None,
 ) -> None:
-    """Serve models over HTTP, with a page to try them on.
+    """Serve models over HTTP, with a web page to try them.
 
-    POST /v1/predict finds the entities of texts; /docs describes it and the rest.
+    POST /v1/predict finds entities in texts; /docs describes the API.
     """
     limits = Limits(
         body_bytes=max_body,
@@ -192,5 +192,5 @@ def serve_cli(
         )
         return
     if (replicas, threads, gpus) != (None, None, None):
-        raise DisconerError("--replicas, --threads and --gpus say how to serve on Ray", fix="Add --ray.")
+        raise DisconerError("--replicas, --threads and --gpus need --ray", fix="Add --ray.")
     serve_models(chosen, host=host, port=port, token=token, device=device, limits=limits)

@@ -1,4 +1,4 @@
-"""`disconer stats`: what a corpus holds."""
+"""`disconer stats`: statistics of a corpus."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Row = list[str]
 
 
 def stats(source: Path, *, from_format: str | None = None, ledger: Ledger | None = None) -> dict[str, Stats]:
-    """The counts of each split of `source`, where its files tell splits apart, and at the end of `all`."""
+    """The counts of each split of `source`, if it has splits, and last of `all`."""
     whole = Source(source)
     format = format_named(from_format) if from_format else sniff(whole)
     by_split = {
@@ -43,13 +43,13 @@ def stats(source: Path, *, from_format: str | None = None, ledger: Ledger | None
 
 def stats_cli(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File, folder, .zip or .gz to read.")],
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; recognised if not given.")] = None,
+    from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; detected if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad input out and count it.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
 ) -> None:
     """Count documents, sentences, tokens and entities: their labels, kinds, fragments, gaps and widths.
 
-    If SRC holds files or folders named train, dev and test, each is counted by itself, too. Text that comes without
+    If SRC has files or folders named train, dev and test, each split is also counted separately. Text without
     sentences and tokens is split by rules.
     """
     ledger = Ledger(skip_bad=skip_bad)

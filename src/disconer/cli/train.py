@@ -1,4 +1,4 @@
-"""`disconer train`: from annotated documents to a model."""
+"""`disconer train`: train a model on annotated documents."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disconer.cli.processes import is_first, one_voice, say_stopped
+from disconer.cli.processes import end_process, is_first, one_voice, say_stopped
 
 if TYPE_CHECKING:
-    from disconer.training import TrainingResult  # loaded when the verb runs: it brings torch
+    from disconer.training import TrainingResult  # loaded when the command runs: it imports torch
 
-INTERRUPTED = 130  # the exit code that shells give to a command ended by Ctrl-C
+INTERRUPTED = 130  # the exit code of a command interrupted by Ctrl-C
 
 
 def train_cli(
@@ -21,18 +21,18 @@ def train_cli(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the run: models, metrics, configuration.")],
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change one setting, such as training.seed=7; repeatable."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Override a setting, such as training.seed=7; repeatable."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in OUT, to the result that it would have had unbroken.")
+        bool, typer.Option("--resume", help="Resume the run in OUT; the result is that of an uninterrupted run.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
 ) -> None:
-    """Train a model; the best one on dev is kept in OUT/best, the newest in OUT/last.
+    """Train a model. The best checkpoint on dev is saved in OUT/best, the latest in OUT/last.
 
-    A run may be killed at any moment: the same command with --resume goes on after the last whole epoch.
+    A run can be killed at any time: the same command with --resume continues after the last finished epoch.
 
-    On several processors: torchrun --nproc-per-node 4 -m disconer train CONFIG --out OUT.
+    On several GPUs or CPUs: torchrun --nproc-per-node 4 -m disconer train CONFIG --out OUT.
     """
     try:
         with one_voice():
@@ -42,18 +42,19 @@ def train_cli(
         raise typer.Exit(INTERRUPTED) from None
     if is_first():
         _print(result, as_json=as_json)
+    end_process()
 
 
 def _train(config: str, overrides: list[str], out: Path, *, resume: bool) -> TrainingResult:
     from disconer.config import load_config
 
-    settings = load_config(config, overrides)  # before torch is loaded, so that a slip is told at once
+    settings = load_config(config, overrides)  # before torch is loaded, so that errors appear at once
     from accelerate import PartialState
 
     from disconer.training import train
 
     result = train(settings, out, resume=resume)
-    PartialState().destroy_process_group()  # processes part when all are done
+    PartialState().destroy_process_group()  # only when all processes are done
     return result
 
 
@@ -61,7 +62,7 @@ def _how_to_go_on(out: Path) -> str:
     from disconer.training.state import RunFolder
 
     if RunFolder(out).can_resume:
-        return f"all whole epochs are kept in {out}: the same command with --resume goes on after them."
+        return f"all finished epochs are saved in {out}: run the same command with --resume to continue."
     return "nothing was trained yet."
 
 

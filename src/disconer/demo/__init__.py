@@ -1,6 +1,6 @@
-"""The demo: a small model of the eligibility criteria of clinical trials, from data that comes with disconer.
+"""The demo: a small model of the eligibility criteria of clinical trials, trained on bundled data.
 
-The data is an excerpt of Chia (Kury et al. 2020, CC BY 4.0); README.md beside it says which.
+The data is an excerpt of Chia (Kury et al. 2020, CC BY 4.0), described in the README.md next to it.
 
 May import `config` and all below it.
 """

@@ -1,4 +1,4 @@
-"""Gold and predicted entities compared: measures, intervals, error classes, calibration.
+"""Evaluation of predicted against gold entities: metrics, intervals, error classes, calibration; corpus checks.
 
 May import `core`, `text` and `formats`. No torch.
 

@@ -1,4 +1,4 @@
-"""Do scores mean what they say? Of the predictions with a score near 0.8, about 80 % should be right."""
+"""Calibration: of the predictions with a score near 0.8, about 80 % should be correct."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _empty_bins() -> list[Bin]:
 
 @dataclass(slots=True)
 class Calibration:
-    """Predictions by their score, in ten bins of equal width. Predictions without a score are only counted."""
+    """Predictions by score, in ten bins of equal width. Predictions without a score are only counted."""
 
     bins: list[Bin] = field(default_factory=_empty_bins)
     unscored: int = 0

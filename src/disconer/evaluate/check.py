@@ -1,4 +1,4 @@
-"""What is wrong with a corpus, what is odd, and what a model can make of it at best."""
+"""Errors and warnings of a corpus, and the best F1 that a model can reach on it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from disconer.evaluate.ceiling import EDGE, Ceiling, has_edge_whitespace
 from disconer.text import segment
 
 TWICE = "is annotated twice"
-EXAMPLES_EACH = 3  # of every oddity, so that a frequent one leaves room for the others
+EXAMPLES_EACH = 3  # per warning, so that a frequent one leaves room for others
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One problem and its place. `message` says both."""
+    """An example of a problem. `message` includes its location."""
 
     problem: str
     message: str
@@ -31,10 +31,10 @@ class Example:
 
 @dataclass(slots=True)
 class Check:
-    """The account of a corpus.
+    """The result of checking a corpus.
 
-    ledger: faults (what cannot be taken) and repairs (what was normalised on reading).
-    oddities: entities that can be taken but hardly mean what they say, by what is odd.
+    ledger: errors (`faults`: unusable input) and what was normalised on reading (`repairs`).
+    oddities: warnings: entities that are usable but look wrong, by reason.
     ceiling: what a model reaches at best, by its settings.
     """
 
@@ -53,7 +53,7 @@ class Check:
 
     @property
     def examples(self) -> list[Example]:
-        """Faults first; not all, where there are many."""
+        """Examples, errors first; limited in number."""
         return [*map(_fault_example, self.ledger.examples), *self.odd_examples]
 
     def add(self, document: Document) -> None:
@@ -81,7 +81,7 @@ class Check:
             self.odd_examples.append(Example(oddity, message, where))
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values under keys that stay."""
+        """JSON values under stable keys."""
         return {
             "documents": self.documents,
             "entities": self.entities,
@@ -106,7 +106,7 @@ def _fault_example(error: BadInput) -> Example:
 
 
 def check(documents: Iterable[Document], ceiling: Ceiling, ledger: Ledger | None = None) -> Check:
-    """Look through documents, one after another.
+    """Check documents, one after another.
 
     ceiling: counts what a model can make of them at best.
     ledger: the one that their reader keeps; with `skip_bad`, so that it counts faults instead of raising the first.

@@ -1,4 +1,4 @@
-"""What an export changed: a model before and after it, on the same documents."""
+"""What an export changed: the original and the exported model on the same documents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from disconer.evaluate import Evaluation
 
 
 class Annotator(Protocol):
-    """What is needed of a `Recognizer`."""
+    """The part of `Recognizer` that is used here."""
 
     def annotate(self, documents: Iterable[Document]) -> Iterator[Document]: ...
 
@@ -21,7 +21,7 @@ class Annotator(Protocol):
 class Run:
     """One model on the documents.
 
-    seconds: on the clock, from texts to entities.
+    seconds: wall time, from texts to entities.
     """
 
     documents: list[Document]
@@ -52,7 +52,7 @@ class Comparison:
 
 
 def compare(before: Annotator, after: Annotator, gold: Sequence[Document], source: str) -> Comparison:
-    """Try both models on annotated documents."""
+    """Run both models on annotated documents."""
     first, second = _run(before, gold), _run(after, gold)
     same = sum(map(_alike, first.documents, second.documents))
     return Comparison(source, first, second, same)

@@ -1,4 +1,4 @@
-"""All measures of a set of documents, added up as gold and predicted documents come in; means over runs."""
+"""All metrics of a set of documents, accumulated document by document; mean and deviation over runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Evaluation:
         `n_discontinuous_sentences` says how many there are.
     fragments, relations: single fragments with their label, and pairs of fragments of one entity.
     errors: every missed gold entity and every wrong prediction, by class; see `mistakes.mistakes`.
-    calibration: whether the scores of predictions mean anything.
+    calibration: of the scores of predictions.
     """
 
     documents: int = 0
@@ -53,7 +53,7 @@ class Evaluation:
     _discontinuous_by_document: list[Counts] = field(default_factory=list)
 
     def add(self, gold: Document, predicted: Document) -> None:
-        """Count one more document. Both must have the same text: `pairing.paired` sees to that."""
+        """Count one more document. Both must have the same text, which `pairing.paired` checks."""
         ours, theirs = measures.unique(gold), measures.unique(predicted)
         overall, kinds = measures.entities(ours, theirs), measures.by_kind(ours, theirs)
         n_sentences, in_sentences = measures.discontinuous_sentences(gold, ours, theirs)
@@ -90,7 +90,7 @@ class Evaluation:
         return f1_interval(self._discontinuous_by_document)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every figure as JSON values, counts and ratios; the keys stay as they are."""
+        """All metrics as JSON values, counts and ratios, under stable keys."""
         return {
             "documents": self.documents,
             "overall": self.overall.to_dict(),
@@ -151,12 +151,12 @@ class Spread(NamedTuple):
 
 
 def over_seeds(evaluations: Iterable[Evaluation], figure: Callable[[Evaluation], float]) -> Spread:
-    """Mean and deviation of any figure: `over_seeds(runs, lambda run: run.discontinuous.f1)`."""
+    """Mean and standard deviation of any metric: `over_seeds(runs, lambda run: run.discontinuous.f1)`."""
     return spread([figure(evaluation) for evaluation in evaluations])
 
 
 def spread(figures: Sequence[float]) -> Spread:
-    """Mean and deviation of the figures of several runs."""
+    """Mean and standard deviation of values."""
     if not figures:
         raise ValueError("no runs to take the mean of")
     return Spread(mean(figures), stdev(figures) if len(figures) > 1 else None, len(figures))

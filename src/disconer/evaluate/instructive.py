@@ -1,4 +1,4 @@
-"""A few errors to learn from: of every kind of entity and class of error, those that the model was surest of."""
+"""A few instructive errors: of every kind of entity and error class, those with the highest scores."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from disconer.core.types import Document, Entity, Fragment, Kind, Sentence
 from disconer.evaluate.mistakes import Mistake, mistakes
 from disconer.text import segment
 
-LONGEST = 240  # characters of a sentence; longer ones are hard to see through
-KINDS = (Kind.DISCONTINUOUS, Kind.OVERLAPPED, Kind.REGULAR)  # in turn, the hardest first
+LONGEST = 240  # characters of a sentence; longer ones are hard to read
+KINDS = (Kind.DISCONTINUOUS, Kind.OVERLAPPED, Kind.REGULAR)  # alternating, the hardest first
 
 
 @dataclass(frozen=True, slots=True)
 class Instructive:
-    """An error with its sentence, which is a document by itself, as it was annotated and as it was predicted."""
+    """An error with its sentence as a document of its own, gold and predicted."""
 
     gold: Document
     predicted: Document
@@ -25,18 +25,18 @@ class Instructive:
 
     @property
     def kind(self) -> Kind:
-        """Of its entities, the hardest."""
+        """The hardest kind among its entities."""
         kinds = {entity.kind for entity in self._entities}
         return next(kind for kind in KINDS if kind in kinds)
 
     @property
     def label(self) -> str:
-        """The one that should have been found, if there is one."""
+        """The label of the gold entity, if there is one, else of the prediction."""
         return self._entities[0].label
 
     @property
     def certainty(self) -> float:
-        """How sure the model was of what is wrong; 0 if it merely missed something."""
+        """The score of the wrong prediction; 0 if an entity was only missed."""
         return max((entity.score or 0.0 for entity in self.mistake.predicted), default=0.0)
 
     @property
@@ -45,10 +45,10 @@ class Instructive:
 
 
 def instructive(pairs: Iterable[tuple[Document, Document]], count: int = 10) -> list[Instructive]:
-    """Errors of gold and predicted documents, always the same of the same.
+    """Errors of gold and predicted documents; deterministic.
 
-    Kinds take turns. Of a kind comes the error whose class was shown least so far, then whose label was, then the one
-    whose sentence has the fewest errors, then the one that the model was surest of. No sentence comes twice.
+    Kinds alternate. Within a kind, the error class shown least so far comes first, then the label shown least, then the
+    sentence with the fewest errors, then the highest score. No sentence is used twice.
     """
     left = [one for pair in pairs for one in _candidates(*pair)]
     n_errors = Counter(_place(one) for one in left)

@@ -1,8 +1,7 @@
-"""What every measure comes down to, four counts, and the measures of one document.
+"""Counts, from which precision, recall and F1 are computed, and the metrics of one document.
 
-Every measure is strict: an entity is right if its label and all its fragments are. A repeated annotation is
-one entity. Counts of many documents are added up (micro averages). A bootstrap over documents tells how far
-F1 may move.
+All metrics are strict: an entity is correct if its label and all its fragments are. Duplicate annotations count
+once. Counts of documents are added up (micro averages). Intervals of F1 are from a percentile bootstrap over documents.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from disconer.text import segment
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many things there were to find, and how many were found.
+    """Counts of gold and predicted items.
 
-    gold: things in the gold annotation; `found`: those of them that were predicted.
-    predicted: things predicted; `right`: those of them that are gold.
+    gold: gold items; `found`: those of them that were predicted.
+    predicted: predicted items; `right`: those of them that are gold.
 
     `found` and `right` are one number, except by kind: there a gold entity has the kind that it has among
     the gold entities, and a prediction the kind that it has among the predictions.
 
-    A ratio of nothing is 0.0, as in conlleval and scikit-learn, so that every figure is a number; tables
-    show a dash where `is_empty`.
+    A ratio with denominator 0 is 0.0, as in conlleval and scikit-learn, so that every metric is a number; tables
+    show a dash if `is_empty`.
     """
 
     gold: int = 0
@@ -40,7 +39,7 @@ class Counts:
 
     @classmethod
     def of(cls, gold: Set[object], predicted: Set[object]) -> Counts:
-        """Counts of two sets of things, equal things being the same.
+        """Counts of two sets of items.
 
         >>> Counts.of({1, 2, 3}, {3, 4}).precision
         0.5
@@ -72,7 +71,7 @@ class Counts:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing to find and nothing predicted: there is no figure to speak of."""
+        """Neither gold nor predicted items."""
         return self.gold == self.predicted == 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,7 +85,7 @@ Group = TypeVar("Group", bound=Hashable)
 
 
 def unique(document: Document) -> dict[Key, Entity]:
-    """The entities of a document by label and fragments; of a repeated one, the one with the highest score."""
+    """The entities of a document by label and fragments; of duplicates, the one with the highest score."""
     found: dict[Key, Entity] = {}
     for entity in document.entities:
         other = found.setdefault(entity.key, entity)
@@ -185,7 +184,7 @@ class _Sentences:
 LEVEL = 0.95
 RESAMPLES = 1_000
 SEED = 0
-MAX_UNITS = 1_000  # more documents than this are resampled in random groups: half a second whatever their number
+MAX_UNITS = 1_000  # more documents are resampled in random groups, which bounds the time to half a second
 
 
 class Interval(NamedTuple):
@@ -201,8 +200,8 @@ def f1_interval(
     documents: the counts of each document, where `found` equals `right` (not those of a kind that is relative
         to its neighbours).
 
-    A resample in which there is nothing to find and nothing predicted has no F1 and is left out. None if all
-    are, or if there are fewer than two documents.
+    A resample without gold and predicted entities has no F1 and is left out. None if all are, or if there are fewer
+    than two documents.
     """
     if len(documents) < 2:
         return None
@@ -224,9 +223,9 @@ def f1_interval(
 
 
 def _in_groups(rows: list[tuple[int, int]], chance: random.Random) -> list[tuple[int, int]]:
-    """At most MAX_UNITS rows, each the sum of documents put together at random.
+    """At most MAX_UNITS rows, each the sum of a random group of documents.
 
-    Sums of random groups vary just as their documents do, so the interval keeps its width.
+    Sums of random groups have the same variance as their documents, so the interval keeps its width.
     """
     if len(rows) <= MAX_UNITS:
         return rows

@@ -1,4 +1,4 @@
-"""What went wrong: every missed gold entity and every wrong prediction in exactly one error class."""
+"""Error classes: every missed gold entity and every wrong prediction belongs to exactly one error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Nearby:
 
 
 class ErrorClass(StrEnum):
-    """How entities that are not right are wrong; see `mistakes` for what is what."""
+    """Error classes; see `mistakes` for definitions."""
 
     WRONG_TYPE = "wrong_type"
     BOUNDARY = "boundary"
@@ -44,7 +44,7 @@ class ErrorClass(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One error: the gold entities that it missed and the predictions that it made instead; either may be none."""
+    """One error: the missed gold entities and the wrong predictions; either may be empty."""
 
     error: ErrorClass
     gold: tuple[Entity, ...]
@@ -54,8 +54,8 @@ class Mistake:
 def mistakes(gold: Document, predicted: Document) -> list[Mistake]:
     """The errors of one document.
 
-    Gold entities without an equal prediction, and predictions without an equal gold entity, are sorted out in
-    this order; what one step takes, the next does not see:
+    Gold entities without an equal prediction, and predictions without an equal gold entity, are classified in
+    this order; entities classified in one step are not considered in the next:
 
     1. wrong type: a gold entity and a prediction with the same fragments and different labels.
     2. merged: a prediction that contains two or more gold entities of its label.
@@ -71,8 +71,8 @@ def mistakes(gold: Document, predicted: Document) -> list[Mistake]:
 
     An entity contains another if it has all its characters. In 2 and 3 the contained ones count only if they
     lie side by side or share some of their text, not if one contains the other: a prediction that is too wide
-    for two nested gold entities is a boundary error for the outer one, and the inner one is missed. Where
-    several could take an entity, the first in the text does.
+    for two nested gold entities is a boundary error for the outer one, and the inner one is missed. If
+    several candidates match an entity, the first in the text is used.
     """
     missing, wrong = _only_in(gold, predicted), _only_in(predicted, gold)
     found: list[Mistake] = []
@@ -115,7 +115,7 @@ def _split(gold: list[Entity], predicted: list[Entity]) -> Iterator[Mistake]:
 
 
 def _wholes(wholes: list[Entity], parts: list[Entity]) -> Iterator[tuple[Entity, tuple[Entity, ...]]]:
-    """Entities that contain two or more others, with these; each part is given away once."""
+    """Entities that contain two or more others, with these; each part is used once."""
     candidates = _SameLabel(parts)
     taken: set[Key] = set()
     for whole in wholes:

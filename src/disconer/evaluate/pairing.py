@@ -1,4 +1,4 @@
-"""Gold documents and their predictions side by side, matched by id, in whatever order they come."""
+"""Pairs of gold and predicted documents, matched by id, in any order."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from disconer.core.types import Document
 
 Pair = tuple[Document, Document]  # gold, predicted
 
-IDS_SHOWN = 5  # of those that an error names
-CONTEXT = 20  # characters shown from where two texts part
+IDS_SHOWN = 5  # ids listed in an error
+CONTEXT = 20  # characters shown from where two texts differ
 
 
 def paired(
@@ -19,8 +19,8 @@ def paired(
 ) -> Iterator[Pair]:
     """Each gold document with its prediction.
 
-    Both sides are read in step and a document is held only until its partner comes, so two streams in the
-    same order need the memory of one document.
+    Both sides are read in parallel and a document is held only until its partner arrives, so two streams in the same
+    order need the memory of one document.
 
     missing_as_empty: a gold document without a prediction has no predicted entities; otherwise that is an error.
     """
@@ -44,7 +44,7 @@ def paired(
 
 
 class _Waiting:
-    """Documents of one side whose partners have not come yet."""
+    """Documents of one side whose partners have not arrived yet."""
 
     def __init__(self, side: str) -> None:
         self.side = side
@@ -81,11 +81,11 @@ def _check_same_text(gold: Document, predicted: Document) -> None:
         min(len(gold.text), len(predicted.text)),
     )
     raise DisconerError(
-        "The prediction has another text than the gold document",
+        "The prediction and the gold document have different texts",
         where=Where(document=gold.id, offset=offset),
         got=excerpt(predicted.text[offset : offset + CONTEXT]),
         expected=excerpt(gold.text[offset : offset + CONTEXT]),
-        fix="Predict on the very text that was annotated; a lost line break or BOM shifts every offset after it.",
+        fix="Predict on exactly the annotated text; a lost line break or BOM shifts every offset after it.",
     )
 
 
@@ -93,7 +93,7 @@ def _check_none_missing(gold: _Waiting) -> None:
     if gold.documents:
         raise DisconerError(
             f"There is no prediction for {len(gold.documents)} of the gold documents: {gold}",
-            fix="Predict them too, or count them as predicted empty (--missing-as-empty).",
+            fix="Predict them too, or treat them as empty (--missing-as-empty).",
         )
 
 

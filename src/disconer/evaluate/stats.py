@@ -1,4 +1,4 @@
-"""Counts of a corpus: how much text, which entities, of which shape. One pass, memory that does not grow with it."""
+"""Corpus statistics: text, entities and their shapes, in one pass and constant memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Histogram:
         return max(self.counts, default=0)
 
     def quantile(self, share: float) -> int:
-        """The smallest number that at least this share of all are not above."""
+        """The quantile: the smallest number such that at least this fraction of values are not above it."""
         reached = 0
         for value, times in sorted(self.counts.items()):
             reached += times
@@ -56,7 +56,7 @@ class Histogram:
 
 @dataclass(slots=True)
 class Stats:
-    """What a stream of documents holds.
+    """Statistics of a stream of documents.
 
     labels: of each label, how many entities of each kind.
     fragments: fragments per entity.
@@ -64,7 +64,7 @@ class Stats:
     fragment_widths, entity_widths: tokens of a fragment, and of an entity from its first token to its last.
     sentence_lengths: tokens of a sentence.
     crossing_sentences: entities that do not lie in one sentence.
-    sentences_with_heads: sentences that bring their syntactic heads along.
+    sentences_with_heads: sentences with dependency heads.
     """
 
     documents: int = 0
@@ -108,7 +108,7 @@ class Stats:
                 self._add_entity(entity, places)
 
     def _add_entity(self, entity: Entity, places: _Places) -> None:
-        assert entity.kind is not None  # it stands in a document
+        assert entity.kind is not None  # it belongs to a document
         self.labels[entity.label][entity.kind] += 1
         self.fragments.counts[len(entity.fragments)] += 1
         ranges = [places.tokens(start, end) for start, end in entity.fragments]
@@ -120,7 +120,7 @@ class Stats:
         self.crossing_sentences += places.crosses_sentences(entity.start, entity.end)
 
     def merge(self, other: Stats) -> None:
-        """Add what other documents hold."""
+        """Add the statistics of other documents."""
         self.documents += other.documents
         self.characters += other.characters
         self.crossing_sentences += other.crossing_sentences
@@ -131,7 +131,7 @@ class Stats:
             getattr(self, name).counts.update(getattr(other, name).counts)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values under keys that stay; histograms in tokens, except `fragments`."""
+        """JSON values under stable keys; histograms in tokens, except `fragments`."""
         kinds = self.kinds
         totals = (
             "documents",
@@ -164,7 +164,7 @@ _HISTOGRAMS = ("fragments", "gaps", "fragment_widths", "entity_widths", "sentenc
 
 
 class _Places:
-    """Where the tokens and sentences of a document lie, to be asked by character offset."""
+    """The tokens and sentences of a document, looked up by character offset."""
 
     def __init__(self, document: Document) -> None:
         sentences = document.sentences or ()

@@ -1,4 +1,4 @@
-"""An evaluation as tables of words, for the terminal and for the page."""
+"""An evaluation as tables of strings, for the terminal and the report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows in sections under one heading; the first column is names, the others are figures. `note` goes below."""
+    """Rows in sections under one heading; the first column holds names, the others values. `note` goes below."""
 
     title: str
     columns: tuple[str, ...]
@@ -25,7 +25,7 @@ class Table:
 
 
 def tables(evaluation: Evaluation) -> Iterator[Table]:
-    """All figures: entities overall, by kind and by label, other measures; errors; calibration if there are scores."""
+    """All metrics: entities overall, by kind and by label, other metrics; errors; calibration if there are scores."""
     yield _figures(evaluation)
     yield _errors(evaluation)
     if evaluation.calibration.error is not None:
@@ -54,7 +54,7 @@ def _figures(evaluation: Evaluation) -> Table:
 
 
 def _row(name: str, counts: Counts) -> Row:
-    """A dash stands where there is nothing to divide by."""
+    """A dash if there is nothing to divide by."""
     return (
         name,
         _percent(counts.precision) if counts.predicted else NONE,

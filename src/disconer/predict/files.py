@@ -16,7 +16,7 @@ from disconer.core.types import Document
 from disconer.formats import Format, write
 from disconer.formats.target import path_within
 from disconer.predict.inputs import WHOLE, Share, Unit, by_block, placed_documents, units_by_block
-from disconer.predict.predictor import Annotator
+from disconer.predict.settings import Annotator
 
 
 def all_documents(inputs: Sequence[Unit], ledger: Ledger) -> Iterator[Document]:
@@ -55,10 +55,20 @@ class Folder:
             for block in units_by_block(self._distinct(inputs), share):
                 yield from self._unit_by_unit(block, annotator)
 
+    def add(self, document: Document) -> None:
+        """Write the output of one document that has its entities already, unless it is there."""
+        if not self._is_document_left(document):
+            return
+        if self.format.writes_folder:
+            self._write(document)
+        else:
+            write([document], self._last_file(document), self.format.name, self.ledger, force=True)
+            self.written += 1
+
     def _document_by_document(self, documents: Iterable[Document], annotator: Annotator) -> Iterator[str]:
         """For formats in which an output is a document, whatever file it came in."""
         for document in annotator.annotate(filter(self._is_document_left, documents)):
-            self._add(document)
+            self._write(document)
             yield document.id
 
     def _is_document_left(self, document: Document) -> bool:
@@ -73,7 +83,7 @@ class Folder:
     def _last_file(self, document: Document) -> Path:
         return path_within(self.path, document.id, self.format.suffixes[0])
 
-    def _add(self, document: Document) -> None:
+    def _write(self, document: Document) -> None:
         """Write a document's files beside those that are there; that by which it counts as done comes last."""
         last = self._last_file(document)
         with tempfile.TemporaryDirectory(prefix=".", suffix=".part", dir=self.path) as staging:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from disconer.config import SyntaxConfig
 from disconer.core.background import made_ahead
-from disconer.core.errors import DisconerWarning
+from disconer.core.errors import DisconerError, DisconerWarning, Where
+from disconer.core.files import ONNX_GRAPH
+from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
 from disconer.nn.arrays import WordArrays, word_arrays
 from disconer.nn.runtime import AnyModel, Device, Precision, window_cost
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, cheapest_batches
-from disconer.predict.loading import load
+from disconer.predict.settings import Settings
 from disconer.store.names import find_model
 from disconer.text.alignment import to_fragments
 from disconer.text.syntax.attach import Account, Syntax
@@ -67,6 +69,8 @@ class Recognizer:
         precision: Precision = "fp32",
         parser: str | None = None,
         keep_parses: bool = False,
+        labels: Collection[str] | None = None,
+        threshold: float = 0.0,
     ) -> None:
         """Make a recogniser of a loaded model.
 
@@ -75,8 +79,12 @@ class Recognizer:
         parser: gives sentences their heads in place of the parser that the model was trained with; "none" leaves
             them as they are.
         keep_parses: keep trees on disk, so that the same text is not parsed again.
+        labels: of the entities that are wanted; None for all.
+        threshold: entities with a lower score are left out.
         """
         self.model = model
+        self.labels = _known_labels(model.labels, labels)
+        self.threshold = threshold
         self.parsing = Account()  # of all sentences that it saw, if it looks at their heads
         self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
         self._runtime = model.runtime(device, precision)
@@ -92,10 +100,19 @@ class Recognizer:
         precision: Precision = "fp32",
         parser: str | None = None,
         keep_parses: bool = False,
+        labels: Collection[str] | None = None,
+        threshold: float = 0.0,
     ) -> Recognizer:
         """Load a model: its name or folder, that of a training run (then its best), a package or a name on the Hub."""
-        model = load(find_model(name_or_path))
-        return cls(model, device=device, precision=precision, parser=parser, keep_parses=keep_parses)
+        return cls(
+            load(find_model(name_or_path)),
+            device=device,
+            precision=precision,
+            parser=parser,
+            keep_parses=keep_parses,
+            labels=labels,
+            threshold=threshold,
+        )
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a folder that `from_pretrained` reads."""
@@ -105,10 +122,6 @@ class Recognizer:
     def device(self) -> str:
         """Where its network runs, as torch names devices."""
         return self._runtime.device
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.model.labels
 
     def __call__(self, text: str) -> Document:
         """The entities of one text."""
@@ -129,6 +142,17 @@ class Recognizer:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
         chunks = _chunks(documents, batch_size)
         return self._annotate(made_ahead(self._prepare, chunks, ahead=1))
+
+    @property
+    def parses(self) -> bool:
+        """Whether it gives sentences their heads."""
+        return self._syntax is not None
+
+    def account(self, ledger: Ledger) -> None:
+        """Enter what became of the heads of sentences since the last time."""
+        if self.parses:
+            self.parsing.enter(ledger)
+            self.parsing = Account()
 
     def _annotate(self, chunks: Iterable[Prepared]) -> Iterator[Document]:
         """The documents of prepared chunks. Batches of the next chunk may be under way when one is complete."""
@@ -198,7 +222,10 @@ class Recognizer:
                 Entity(entity.label, entity.fragments, f"T{number}", entity.score)
                 for number, entity in enumerate(sorted(own, key=_position), 1)
             ]
-            yield document.replace(entities=tuple(numbered))
+            yield document.replace(entities=tuple(filter(self._is_wanted, numbered)))
+
+    def _is_wanted(self, entity: Entity) -> bool:
+        return entity.label in self.labels and (entity.score is None or entity.score >= self.threshold)
 
     def _with_heads(self, documents: list[Document]) -> list[Document]:
         if self._syntax is None:
@@ -208,6 +235,47 @@ class Recognizer:
         for reason in self.parsing.without.keys() - known:
             warnings.warn(f"{WITHOUT_HEADS}: {reason}. {PARSER_ADVICE}", DisconerWarning, stacklevel=2)
         return parsed
+
+
+def load(folder: Path) -> AnyModel:
+    """The model in a folder, whichever runtime it is for."""
+    if (folder / ONNX_GRAPH).is_file():
+        from disconer.predict.onnx.model import load_onnx_model
+
+        return load_onnx_model(folder)
+    try:
+        from disconer.store.checkpoint import load_model
+    except ModuleNotFoundError as error:
+        raise DisconerError(
+            "This model needs packages that are not installed",
+            where=Where(str(folder)),
+            got=str(error),
+            fix="Install all of disconer (pip install .), or have somebody who has it export the model: "
+            "`disconer export MODEL OUT --onnx`.",
+        ) from error
+    return load_model(folder)
+
+
+def load_recognizer(settings: Settings) -> Recognizer:
+    """The recogniser for a prediction. It keeps its parses."""
+    return Recognizer.from_pretrained(
+        settings.model,
+        device=settings.device,
+        precision=settings.precision,
+        parser=settings.parser,
+        keep_parses=True,
+        labels=None if settings.labels is None else [label.strip() for label in settings.labels.split(",")],
+        threshold=settings.threshold,
+    )
+
+
+def _known_labels(known: tuple[str, ...], chosen: Collection[str] | None) -> tuple[str, ...]:
+    """Those of the labels of a model that are chosen; all, if none is."""
+    if chosen is None:
+        return known
+    if unknown := [label for label in chosen if label not in known]:
+        raise DisconerError(f"The model knows no label {unknown[0]!r}", expected=f"some of {', '.join(known)}")
+    return tuple(label for label in known if label in chosen)
 
 
 def _syntax_for(config: SyntaxConfig, parser: str | None, keep_parses: bool) -> Syntax | None:

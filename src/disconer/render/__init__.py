@@ -1,4 +1,4 @@
-"""Annotated text as pictures: every entity in a lane under the text, whatever its shape.
+"""Drawing annotated text: HTML, SVG, terminal, report; every entity in a lane under the text.
 
 May import `evaluate` and all below it. No torch.
 
@@ -33,12 +33,12 @@ def render(
     theme: Theme = "auto",
     labels: Iterable[str] = (),
 ) -> str:
-    """Draw one or many documents: a self-contained HTML page, or an SVG picture for papers and slides.
+    """Draw one or many documents: a self-contained HTML page, or SVG for papers and slides.
 
-    gold: documents with the same ids and texts to compare with; what is missed and what is wrong is marked.
-    arcs: draw the dependencies of sentences that have heads, too.
-    theme: "light", "dark", or "auto" for what the reader prefers.
-    labels: those that take the first colours; others take the next ones as they come.
+    gold: documents with the same ids and texts to compare with; missed and wrong entities are marked.
+    arcs: also draw the dependencies of sentences with heads.
+    theme: "light", "dark", or "auto" for the reader's preference.
+    labels: labels that get the first colours; others get the next ones in order of appearance.
     """
     if format == "svg":
         return _svg(drawings(documents, gold), Palette(labels), theme, arcs)
@@ -53,17 +53,17 @@ def render_page(
     theme: Theme = "auto",
     labels: Iterable[str] = (),
 ) -> Iterator[str]:
-    """As `render` to HTML, in parts: documents are drawn as they come, and none is kept."""
+    """Like `render` to HTML, streaming: documents are drawn as they arrive, and none is kept."""
     return page(drawings(documents, gold), Palette(labels), theme=theme, arcs=arcs)
 
 
 def render_fragment(document: Document, *, labels: Iterable[str] = ()) -> str:
-    """One document as an HTML element with its styles, to stand within a page of somebody else's, as in a notebook."""
+    """One document as an HTML element with its styles, to embed in another page, as in a notebook."""
     return fragment(document, plain_marks(document), Palette(labels))
 
 
 def drawings(documents: Documents, gold: Documents | None = None) -> Iterator[Drawing]:
-    """Each document with what is to be drawn of it."""
+    """Each document with its marks."""
     if gold is None:
         for document in _many(documents):
             yield document, plain_marks(document)

@@ -1,7 +1,7 @@
-"""What the eye sees: characters of several code points as one, and right-to-left text in the order it is read.
+"""Grapheme clusters (characters of several code points), their width, and the visual order of right-to-left text.
 
-The rules are those of Unicode's grapheme clusters, less what only a table of scripts could tell. They decide
-where text may be cut for drawing, and how many columns of a fixed-width font it takes.
+A simplification of Unicode's grapheme clusters, without rules that need a table of scripts. They decide where text
+may be cut for drawing, and how many columns of a fixed-width font it takes.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def outward(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def columns(text: str) -> list[int]:
-    """Where each code point stands in a fixed-width font, and last the width of the whole.
+    """The column of each code point in a fixed-width font, and last the total width.
 
-    Those within a character stand where the character does.
+    Code points within a character have the column of the character.
 
     >>> columns("a日e\u0301!")
     [0, 1, 3, 3, 4, 5]
@@ -109,7 +109,7 @@ def _flag_letters_before(text: str, offset: int) -> int:
     return offset - first
 
 
-# The blocks of scripts that run from right to left, and the characters that turn text around.
+# Blocks of right-to-left scripts, and characters that change the direction.
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
@@ -120,12 +120,12 @@ def has_right_to_left(text: str) -> bool:
 
 
 def runs_right_to_left(text: str) -> bool:
-    """Whether a line does, which its first letter decides."""
+    """Whether a line runs from right to left, decided by its first letter."""
     return has_right_to_left(text) and bool(_of_letters(text))
 
 
 def visual_order(parts: Sequence[str]) -> list[int]:
-    """The parts of a line from left to right, as they are seen.
+    """The parts of a line in visual order, from left to right.
 
     A simplification of Unicode's bidirectional algorithm: a part runs as its first letter does, a number as the
     letters before it, all else as its neighbours do if they agree, otherwise as the line; and the line runs as its
@@ -166,7 +166,7 @@ def _resolved(parts: Sequence[str], of_line: bool) -> list[bool]:
 
 
 def _filled(known: Sequence[bool | None], first: bool) -> list[bool]:
-    """Each unknown as the one before it."""
+    """Replace each unknown by the preceding value."""
     filled: list[bool] = []
     for one in known:
         filled.append(one if one is not None else filled[-1] if filled else first)

@@ -1,7 +1,7 @@
-"""Documents as HTML: text as it is, with bars under it that the browser lays out together with the text; whole pages.
+"""Documents as HTML: their unmodified text, with bars under it that the browser lays out with the text; whole pages.
 
-No width is measured, so any script, font and window will do: each segment of the text stands within inline boxes,
-one for each entity over it, which hang below the text by the depth of their lanes.
+No width is measured, so any script, font and window works: each segment of the text is nested in inline boxes, one
+per entity, which hang below the text by the depth of their lanes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LONGEST_LINE = 4_000  # columns; browsers take minutes for a paragraph of a mill
 
 # Rough widths in em, only to keep captions of one lane apart; bars need none.
 _NARROW, _WIDE = frozenset("iIjlftr.,;:!|'\"()[]{} -"), frozenset("mwMW@%")
-_CAPTION_SIZE = 0.75  # of a caption against the text; it is smaller, and bold
+_CAPTION_SIZE = 0.75  # relative to the text; captions are smaller, and bold
 _CAPTION_GAP = 0.5  # em between two captions
 
 
@@ -44,10 +44,10 @@ def document_html(
 ) -> str:
     """A document and its marks as an element of class `disconer`.
 
-    It needs the rules of `stylesheet`, and to light up entities the script `hover.js`.
+    It needs the rules of `stylesheet`, and the script `hover.js` to highlight entities.
 
     head: a line above the text.
-    window: the stretch of the text that is shown; marks that reach beyond it have open ends.
+    window: the range of the text to show; marks that extend beyond it have open ends.
     """
     title = f'<p class="head">{escaped(head)}</p>\n' if head else ""
     rows = "\n".join(_lines(document.text, marks, palette, window))
@@ -69,7 +69,7 @@ class _Drawing:
     def __init__(self, text: str, marks: Sequence[Mark], palette: Palette) -> None:
         self.text, self.marks = text, marks
         self.colours = [_colour_class(mark, palette) for mark in marks]
-        self.described: set[int] = set()  # marks that have been described and can be focused
+        self.described: set[int] = set()  # marks that already have a description and can be focused
 
     def line(self, line: Line) -> str:
         lanes = pack(_reaches(self.text, line, self.marks))
@@ -117,7 +117,7 @@ def _caption(mark: Mark, piece: Piece) -> str:
 
 
 def _reaches(text: str, line: Line, marks: Sequence[Mark]) -> list[Reach]:
-    """From where to where each piece takes its lane: the caption may be wider than the text above it."""
+    """The extent of each piece in its lane: the caption may be wider than the text above it."""
     shown = text[line.start : line.end]
     places, either_way = _ems(shown), has_right_to_left(shown)
     reaches = []
@@ -133,7 +133,7 @@ def _reaches(text: str, line: Line, marks: Sequence[Mark]) -> list[Reach]:
 
 
 def _ems(text: str) -> list[float]:
-    """Roughly where each character stands in a proportional font, and last the width of the whole."""
+    """The approximate position of each character in a proportional font, and last the total width."""
     return list(accumulate(map(_em, text), initial=0.0))
 
 
@@ -167,9 +167,9 @@ _TAIL = """<script>
 
 
 def page(drawings: Iterable[Drawing], palette: Palette, *, theme: str = "auto", arcs: bool = False) -> Iterator[str]:
-    """The parts of a page, document by document, so that no more than one is held.
+    """The parts of a page, streamed document by document.
 
-    arcs: draw each document as SVG, a sentence a line, with its dependencies.
+    arcs: draw each document as SVG, one sentence per line, with its dependencies.
     """
     style = themes(":root", theme) + resource("page.css") + stylesheet(theme) + (svg_style(theme) if arcs else "")
     yield _HEAD.format(title="disconer", style=style)
@@ -180,7 +180,7 @@ def page(drawings: Iterable[Drawing], palette: Palette, *, theme: str = "auto", 
 
 
 def fragment(document: Document, marks: Sequence[Mark], palette: Palette) -> str:
-    """One document to stand within somebody else's page, as in a notebook."""
+    """One document to embed in another page, as in a notebook."""
     content = document_html(document, marks, palette, head=f"{document.id} · {summary(marks)}")
     return f"<style>\n{stylesheet()}</style>\n{content}<script>\n{resource('hover.js')}</script>\n"
 
@@ -195,7 +195,7 @@ def _picture(document: Document, marks: Sequence[Mark], palette: Palette, head: 
 
 
 def summary(marks: Sequence[Mark]) -> str:
-    """How many there are of which kind, or in a comparison of which standing, with the sign that it has there."""
+    """The number of entities by kind, or in a comparison by standing, with its sign."""
     standings = Counter(mark.standing for mark in marks)
     if standings.keys() - {Standing.PLAIN}:
         right, missed, wrong = (standings[one] for one in (Standing.RIGHT, Standing.MISSED, Standing.WRONG))

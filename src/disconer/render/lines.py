@@ -1,4 +1,4 @@
-"""Text cut into lines, what of each entity lies in which, and the lanes under a line in which no two entities meet."""
+"""Text cut into lines, the pieces of entities in each line, and lanes in which no two pieces overlap."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import NamedTuple
 from disconer.core.types import Fragment, normalise
 from disconer.render.clusters import TAB_WIDTH, columns, is_boundary, outward
 
-MAX_LANES = 30  # what lies deeper is counted, not drawn: a thousand annotations of one word would bury the text
+MAX_LANES = 30  # deeper pieces are counted, not drawn: a thousand annotations of one word would bury the text
 
-Reach = tuple[float, float]  # from where to where something is drawn, in whatever unit
+Reach = tuple[float, float]  # start and end of something drawn, in any unit
 
 
 def pack(reaches: Sequence[Reach], max_lanes: int = MAX_LANES) -> list[int | None]:
-    """The lane of each reach: the first with room, where earlier ones choose first.
+    """The lane of each reach: the first with room; earlier reaches choose first.
 
     None where all lanes are taken. Reaches that only touch may share a lane.
 
@@ -44,18 +44,18 @@ def _has_room(taken: list[Reach], reach: Reach) -> bool:
     return before_fits and (place == len(taken) or reach[1] <= taken[place][0])
 
 
-Stretch = tuple[int, int]  # of the text, half-open
+Stretch = tuple[int, int]  # a half-open range of the text
 
 _LINE_ENDS = "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as `str.splitlines` has them
 
 
 class Piece(NamedTuple):
-    """What of an entity lies in one line.
+    """The part of an entity in one line.
 
-    number: which of the entities it is.
+    number: index of the entity.
     fragments: those in the line, or the part of them that is; none where the line lies in a gap of the entity.
     start, end: from its first to its last character here, gaps included.
-    from_before, goes_on: the entity comes from an earlier line, and goes on in a later one.
+    from_before, goes_on: the entity started in an earlier line, and continues in a later one.
     """
 
     number: int
@@ -68,7 +68,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The stretch [start, end) of the text, without its line break, and the pieces in it.
+    """The range [start, end) of the text, without its line break, and the pieces in it.
 
     pieces: in the order in which they choose lanes: short ones first, so that brackets nest.
     """
@@ -79,7 +79,7 @@ class Line:
 
 
 def text_lines(text: str, window: Stretch | None = None) -> Iterator[Stretch]:
-    """The lines of a text, or of a stretch of it, as its line breaks make them."""
+    """The lines of a text, or of a range of it."""
     position, end = window or (0, len(text))
     for line in text[position:end].splitlines(keepends=True):
         yield position, position + len(line.rstrip(_LINE_ENDS))
@@ -90,7 +90,7 @@ def wrapped_lines(text: str, width: int, window: Stretch | None = None) -> Itera
     """The same, cut between words so that no line is wider than `width` columns; long words are cut, too."""
     for start, end in text_lines(text, window):
         if (end - start) * TAB_WIDTH <= width:
-            yield start, end  # short enough whatever is in it
+            yield start, end  # short enough in any case
         else:
             yield from _wrapped(text, start, end, width)
 
@@ -120,7 +120,7 @@ def _cut(text: str, first: int, last: int) -> int:
 
 
 def lines(text: str, entities: Sequence[Iterable[Stretch]], stretches: Iterable[Stretch]) -> Iterator[Line]:
-    """Lay entities out over lines.
+    """Distribute entities over lines.
 
     entities: the fragments of each. Those that cut a character in two are widened to the whole character.
     stretches: the lines, in order: `text_lines`, `wrapped_lines`, or sentences.
@@ -160,14 +160,14 @@ class Placed(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What a piece is over a segment: one of its fragments, or a gap between them."""
+    """A piece over a segment: one of its fragments, or a gap between them."""
 
     placed: Placed
     is_fragment: bool
 
 
 class Segment(NamedTuple):
-    """The stretch [start, end) of the text and all that lies under it, by lane."""
+    """The range [start, end) of the text and all pieces under it, by lane."""
 
     start: int
     end: int
@@ -175,7 +175,7 @@ class Segment(NamedTuple):
 
 
 def segments(line: Line, placed: Iterable[Placed]) -> Iterator[Segment]:
-    """All of a line, in order."""
+    """All segments of a line, in order."""
     begin: dict[int, list[Placed]] = defaultdict(list)
     finish: dict[int, list[Placed]] = defaultdict(list)
     inside: dict[int, list[tuple[int, bool]]] = defaultdict(list)  # lanes that enter or leave a fragment
@@ -196,5 +196,5 @@ def segments(line: Line, placed: Iterable[Placed]) -> Iterator[Segment]:
         for one in finish[edge]:
             del open_lanes[one.lane]
         open_lanes |= {one.lane: one for one in begin[edge]}
-        for lane, enters in sorted(inside[edge], key=lambda change: change[1]):  # leave first, as a lane is used again
+        for lane, enters in sorted(inside[edge], key=lambda change: change[1]):  # leave first, as a lane may be reused
             (in_fragment.add if enters else in_fragment.discard)(lane)

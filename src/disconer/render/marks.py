@@ -1,4 +1,4 @@
-"""What is drawn: entities, and in a comparison what each of them is worth."""
+"""What is drawn: entities, and in a comparison whether each is right, missed or wrong."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from enum import StrEnum
 from disconer.core.types import Document, Entity
 from disconer.evaluate.mistakes import mistakes
 
-CAPTION_LENGTH = 28  # characters of a label that are drawn; the whole of it is in the description
+CAPTION_LENGTH = 28  # characters of a label that are drawn; the description has all of it
 TEXT_LENGTH = 200  # characters of an entity's text in its description
 
 
 class Standing(StrEnum):
-    """How an entity stands in a comparison of predictions with gold."""
+    """The status of an entity in a comparison of predictions with gold."""
 
     PLAIN = "plain"  # there is no comparison
     RIGHT = "right"
@@ -32,7 +32,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An entity to be drawn; in a comparison with its standing and the class of its error, in words."""
+    """An entity to draw; in a comparison with its standing and error class."""
 
     entity: Entity
     standing: Standing = Standing.PLAIN
@@ -40,13 +40,13 @@ class Mark:
 
     @property
     def caption(self) -> str:
-        """What stands under the entity: its label, with a sign and the class of its error."""
+        """The caption under the entity: its label, with a sign and its error class."""
         label = shortened(self.entity.label, CAPTION_LENGTH)
         return f"{_SIGNS[self.standing]}{label} {self.error}".rstrip()
 
     @property
     def description(self) -> str:
-        """All about the entity in a sentence, for tooltips and screen readers.
+        """A full description of the entity, for tooltips and screen readers.
 
         >>> Mark(Document("d", "pain in hands", (Entity("ADR", ((0, 4), (8, 13)), score=0.9),)).entities[0]).description
         'ADR: “pain … hands”, discontinuous, characters 0–4 and 8–13, score 0.90'
@@ -76,7 +76,7 @@ def plain_marks(document: Document) -> list[Mark]:
 
 
 def compared_marks(gold: Document, predicted: Document) -> list[Mark]:
-    """Gold against predicted: what is right once, and both sides of every error."""
+    """Gold against predicted: correct entities once, and both sides of every error."""
     known = {entity.key for entity in gold.entities}
     right = {entity.key: Mark(entity, Standing.RIGHT) for entity in predicted.entities if entity.key in known}
     marks = list(right.values())

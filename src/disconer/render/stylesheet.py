@@ -1,8 +1,8 @@
-"""The colours and styles that pictures need, on light and on dark paper, and text escaped for them.
+"""The colours and styles of drawings, for light and dark themes, and escaping of text.
 
-Each colour has a contrast of at least 4.5 with its paper, and any two of one paper differ by at least 14 (CIE 1976) as
-seen with protanopia, deuteranopia and tritanopia; a test computes both. Labels are written beside every mark all
-the same, so colours may repeat where there are more labels.
+Each colour has a contrast of at least 4.5 with its background, and any two of one theme differ by at least 14 (CIE
+1976) as seen with protanopia, deuteranopia and tritanopia; a test computes both. Every mark also has its label, so
+colours may repeat if there are more labels.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ N_COLOURS = len(LIGHT.marks)
 
 
 class Palette:
-    """Gives each label the number of a colour: in the order of `labels`, then as they come."""
+    """Assigns a colour number to each label: in the order of `labels`, then in order of appearance."""
 
     def __init__(self, labels: Iterable[str] = ()) -> None:
         self._numbers: dict[str, int] = {}
@@ -70,14 +70,14 @@ class Palette:
         return self._numbers.setdefault(label, len(self._numbers)) % N_COLOURS
 
 
-# Notebooks have themes of their own, whatever the system prefers.
+# Notebooks have their own themes, independent of the system's.
 _LIGHT_NOTEBOOKS = '[data-jp-theme-light="true"] .disconer, .vscode-light .disconer'
 _DARK_NOTEBOOKS = '[data-jp-theme-light="false"] .disconer, .vscode-dark .disconer'
 
 
 @cache
 def resource(name: str) -> str:
-    """A file that comes with this package."""
+    """A file of this package."""
     return files("disconer.render").joinpath(name).read_text("utf-8")
 
 
@@ -94,7 +94,7 @@ def stylesheet(theme: str = "auto") -> str:
 
 
 def themes(selector: str, theme: str = "auto") -> str:
-    """The colours as variables. "auto": dark where the reader prefers that, but light on paper."""
+    """The colours as variables. "auto": dark if the reader prefers it, but light in print."""
     if theme != "auto":
         return f"{selector} {{ color-scheme: {theme}; {_variables(THEMES[theme])} }}\n"
     return (
@@ -118,7 +118,7 @@ def _variables(theme: Theme) -> str:
 
 
 def _depths(lane: int) -> str:
-    """a: from the text down to a lane; b: from one lane to another; r: from a lane back to the text."""
+    """Vertical offsets. a: from the text down to a lane; b: from lane to lane; r: from a lane back to the text."""
     return (
         f".disconer .a{lane} {{ vertical-align: calc(var(--first) * -1 - var(--pitch) * {lane}); }}\n"
         f".disconer .b{lane} {{ vertical-align: calc(var(--pitch) * -{lane}); }}\n"
@@ -126,7 +126,7 @@ def _depths(lane: int) -> str:
     )
 
 
-# What HTML calls an error and XML cannot hold at all: control characters, half surrogate pairs, noncharacters.
+# Errors in HTML and forbidden in XML: control characters, lone surrogates, noncharacters.
 _UNFIT = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef"
     + "".join(chr(plane * 0x10000 + last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
@@ -137,7 +137,7 @@ _DELETE = "\x7f"
 
 
 def escaped(text: str) -> str:
-    """Safe as content and in a quoted attribute; what cannot be shown is replaced by a picture of it, or by U+FFFD.
+    """Safe as content and in a quoted attribute; control characters are replaced by their symbols, others by U+FFFD.
 
     >>> escaped("<b>&\\x01")
     '&lt;b&gt;&amp;␁'

@@ -1,4 +1,4 @@
-"""What training and adapting share: processes and device, agreement between processes, saved state, clocks.
+"""Shared by training and adapting: device and processes, agreement between processes, saved state, clocks.
 
-May import `core` and torch; it knows neither what is trained nor on what.
+May import `core` and torch; knows nothing about models or data.
 """

@@ -1,8 +1,8 @@
-"""The device and the processes of a run, and how they find one another.
+"""The device and the processes of a run, and their rendezvous.
 
-torchrun keeps one store of addresses for all its restarts (pytorch issue 167288). A process of the second start may
-read there where one of the first start was to be reached, and fails. So the processes of a start agree on a name that
-no other start has, and meet under it.
+torchrun keeps one store of addresses for all its restarts (pytorch issue 167288). After a
+restart, a process may read the address of a process that is gone, and fail. So the processes of each start agree on a
+unique name and exchange addresses under it.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ if TYPE_CHECKING:
     from torch._C._distributed_c10d import Store
 
 SCHEME = "disconer"
-MEETING = f"{SCHEME}://"  # the init_method of a process group whose processes meet as here
-PAUSE = 0.1  # seconds between two looks into the store
+MEETING = f"{SCHEME}://"  # the init_method of a process group that uses this rendezvous
+PAUSE = 0.1  # seconds between polls of the store
 
 
 def register_meeting() -> None:
-    """Let torch know the scheme; it keeps the first handler that it is told of."""
+    """Register the scheme with torch, which keeps the first handler."""
     try:
         register_rendezvous_handler(SCHEME, _meet)  # type: ignore[no-untyped-call]
-    except RuntimeError:  # known already: a process may train twice
+    except RuntimeError:  # already registered: a process may train twice
         return
 
 
 def _meet(url: str, timeout: timedelta = default_pg_timeout, **_options: object) -> Iterator[tuple[Store, int, int]]:
-    """Store, rank and number of processes, as torch asks its handlers for them."""
+    """Store, rank and world size, as torch expects from its handlers."""
     store, rank, n_processes = next(rendezvous("env://", timeout=timeout))
     yield PrefixStore(agree_on_start(store, rank, n_processes, timeout), store), rank, n_processes
 
 
 def agree_on_start(store: Store, rank: int, n_processes: int, timeout: timedelta) -> str:
-    """A name of this start, the same for all of its processes, whatever earlier ones have left in the store.
+    """A name for this start, the same in all its processes, whatever earlier starts left in the store.
 
-    Each process leaves a greeting that is new. The first answers every greeting with the name; whoever finds the answer
-    to its own greeting knows that the first is of this start, too, and confirms the name. Answers to greetings of
-    earlier starts are confirmed by nobody, so the first goes on answering until all have confirmed.
+    Each process stores a random greeting. The first process answers every greeting with the name. A process that finds
+    an answer to its own greeting knows that the first process belongs to this start, and confirms the name. Greetings
+    of earlier starts are never confirmed, so the first process keeps answering until all have confirmed.
     """
     own = uuid.uuid4().hex
     deadline = time.monotonic() + timeout.total_seconds()
@@ -73,27 +73,27 @@ def agree_on_start(store: Store, rank: int, n_processes: int, timeout: timedelta
 
 
 def _get(store: Store, key: str) -> str:
-    """What is under a key, or nothing; `Store.get` would wait for it."""
+    """The value of a key, or nothing; `Store.get` would wait for it."""
     return store.get(key).decode() if store.check([key]) else ""
 
 
 def _pause(deadline: float, who: str) -> None:
     if time.monotonic() > deadline:
         raise DisconerError(
-            f"{who} did not come", fix="Look at the messages of the other machines, and start all of them again."
+            f"{who} did not join", fix="See the messages of the other machines, and restart all of them."
         )
     time.sleep(PAUSE)
 
 
-PATIENCE = timedelta(minutes=30)  # of processes that wait for one another; then one of them counts as lost
-LONG_PATIENCE = timedelta(days=1)  # where the others wait for the first, which has much text to parse or to read
+PATIENCE = timedelta(minutes=30)  # timeout of processes that wait for each other; then one counts as lost
+LONG_PATIENCE = timedelta(days=1)  # while the others wait for the first to parse or read the text
 
 
 def build_accelerator(precision: str, *, patience: timedelta = PATIENCE) -> Accelerator:
     """The device and the processes of this run: one, or as many as `torchrun` started."""
     register_meeting()
-    AcceleratorState._reset_state()  # a process may train again, in another number format
-    # Without a device of its own kind to speak of, Accelerate joins processes only if told that CPUs are wanted.
+    AcceleratorState._reset_state()  # a process may train again with another precision
+    # Without a GPU, Accelerate joins processes only if told to use CPUs.
     accelerator = Accelerator(
         mixed_precision=_number_format(precision),
         cpu=not torch.accelerator.is_available(),
@@ -110,13 +110,14 @@ def build_accelerator(precision: str, *, patience: timedelta = PATIENCE) -> Acce
 
 
 def _number_format(wanted: str) -> str:
-    """The name that Accelerate knows a number format by."""
+    """Accelerate's name of a precision."""
     has_gpu = torch.cuda.is_available()
     has_bf16 = has_gpu and torch.cuda.is_bf16_supported(including_emulation=False)
     if wanted == "auto":
         return "bf16" if has_bf16 else "no"
     if (wanted == "fp16" and not has_gpu) or (wanted == "bf16" and has_gpu and not has_bf16):
         raise DisconerError(
-            f"This machine cannot train with precision {wanted}", fix="Use auto, which takes what there is."
+            f"This machine cannot train with precision {wanted}",
+            fix="Use auto, which takes what the hardware supports.",
         )
     return "no" if wanted == "fp32" else wanted

@@ -1,4 +1,4 @@
-"""What all processes of a run must have alike: compared before the first step, and told by name where it differs."""
+"""What all processes of a run must agree on: compared before the first step, with an error that names differences."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from disconer.core.errors import DisconerError, Where
 
 Facts = Mapping[str, object]
 
-NAMED = 3  # processes that a message names of those that have the same
+NAMED = 3  # processes named per value in a message
 
 
 def check_agreement(accelerator: Accelerator, facts: Facts) -> None:
-    """Raise the same error in every process, unless all of them have the same facts."""
+    """Raise the same error in every process unless all have the same facts."""
     if accelerator.num_processes == 1:
         return
     everyone: list[tuple[str, Facts]] = gather_object([(_name(accelerator), dict(facts))])
     found = differences(everyone)
     if found:
         raise DisconerError(
-            "The processes of this run are not alike, so they cannot train one model",
+            "The processes of this run differ, so they cannot train one model",
             got="; ".join(found),
-            fix="Start all of them with the same command, installation and data, and with the same folder for the run.",
+            fix="Start all of them with the same command, installation, data and output folder.",
         )
 
 
 def differences(everyone: Sequence[tuple[str, Facts]]) -> list[str]:
-    """Of each fact that is not the same for all, who has what.
+    """For each fact that differs, which processes have which value.
 
     >>> differences([("process 0", {"seed": 1}), ("process 1", {"seed": 2}), ("process 2", {"seed": 1})])
     ['seed 1 in process 0, process 2, but 2 in process 1']
@@ -50,7 +50,7 @@ def differences(everyone: Sequence[tuple[str, Facts]]) -> list[str]:
 
 
 def check_shared(accelerator: Accelerator, folder: Path) -> None:
-    """All processes must see the files that the first one writes: they load the best model from there, and resume."""
+    """All processes must see the files that the first one writes: they load the best model and the state from there."""
     if accelerator.num_processes == 1:
         return
     if accelerator.is_main_process:
@@ -60,14 +60,14 @@ def check_shared(accelerator: Accelerator, folder: Path) -> None:
         blind = _without_sight_of(folder, [], accelerator)
     if blind:
         raise DisconerError(
-            f"Not all processes see what the first one writes: {_listed(blind)} cannot",
+            f"Not all processes can see the output folder: {_listed(blind)} cannot",
             where=Where(str(folder)),
-            fix="Choose a folder for the run on a disk that all machines share.",
+            fix="Choose an output folder on a disk that all machines share.",
         )
 
 
 def _without_sight_of(folder: Path, sign: list[str], accelerator: Accelerator) -> list[str]:
-    """The names of the processes that do not find the sign in the folder. Only the first process brings a sign."""
+    """The names of the processes that do not find the marker in the folder. Only the first process writes a marker."""
     (name,) = gather_object(sign)
     blind: list[str] = gather_object([] if (folder / name).exists() else [_name(accelerator)])
     return blind

@@ -1,4 +1,4 @@
-"""The state of a run on disk, from which it is resumed."""
+"""The state of a run on disk, used to resume it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from disconer.core.errors import DisconerError, Where
 
 
 class Stateful(Protocol):
-    """What moves a run on: optimizer, schedule, gradient scaler."""
+    """The stateful parts of a run: optimizer, schedule, gradient scaler."""
 
     def state_dict(self) -> dict[str, Any]: ...
 
@@ -20,7 +20,7 @@ class Stateful(Protocol):
 
 
 def save_state(state: dict[str, Any], path: Path) -> None:
-    """As `replace_file`, without a copy in memory."""
+    """Like `replace_file`, without a copy in memory."""
     part = path.with_name(f".{path.name}.part")
     with open(part, "wb") as stream:
         torch.save(state, stream)
@@ -30,19 +30,21 @@ def save_state(state: dict[str, Any], path: Path) -> None:
 
 
 def check_folder(path: Path, facts: Path, *, product: str, run: str, has_begun: bool, resume: bool) -> None:
-    """Stop before any work if something stands in a folder that must not be touched.
+    """Stop before any work if a folder holds something that must not be overwritten.
 
-    facts: the file by which a run's folder is known. product, run: what they are called, as in "the run".
-    has_begun: whether a run in it has anything worth keeping.
+    facts: the file that marks a run's folder. product, run: their names in messages, such as "the model" and "A run".
+    has_begun: whether the folder holds a run worth keeping.
     """
     where = Where(str(path))
     if path.exists() and not path.is_dir():
-        raise DisconerError(f"A file stands where {product} is to go", where=where, fix="Choose another folder.")
+        raise DisconerError(f"The folder for {product} is an existing file", where=where, fix="Choose another folder.")
     if not path.is_dir() or all(file.name.startswith(".") for file in path.iterdir()):
         return
     if not facts.is_file():
-        raise DisconerError(
-            "This folder holds other things", where=where, fix=f"Choose a new or empty folder for {product}."
-        )
+        raise DisconerError("This folder is not empty", where=where, fix=f"Choose a new or empty folder for {product}.")
     if has_begun and not resume:
-        raise DisconerError(f"{run} is here already", where=where, fix="Add --resume, or choose another folder.")
+        raise DisconerError(
+            f"This folder already holds {run[0].lower()}{run[1:]}",
+            where=where,
+            fix="Add --resume, or choose another folder.",
+        )

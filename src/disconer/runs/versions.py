@@ -1,4 +1,4 @@
-"""What a run was run with: versions of packages, and a fingerprint of disconer's own code."""
+"""The environment of a run: package versions, and a fingerprint of disconer's code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def versions() -> dict[str, str]:
 
 
 def code_hash() -> str:
-    """A fingerprint of disconer's own code, which tells two states of one version apart."""
+    """A fingerprint of disconer's code, which distinguishes two states of one version."""
     digest = hashlib.sha256()
     package = Path(__file__).parents[1]
     for file in sorted(package.rglob("*.py")):

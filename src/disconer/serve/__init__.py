@@ -1,9 +1,9 @@
-"""The service: entities over HTTP, and a page to try a model on.
+"""The service: entities over HTTP, and a web page to try a model.
 
 It needs the extra `serve`; nothing outside this package imports it before `disconer serve` runs.
 
-A request goes: `server` (connections) → `watch` (figures, headers, faults) → `access` (token) → `bodies` (size, time)
-→ `app` (what is asked) → `batching` (the model, many requests at once) → `schemas` (JSON or brat).
+A request passes: `server` (connections) → `watch` (metrics, headers, errors) → `access` (token) → `bodies` (size,
+time) → `app` (routes) → `batching` (the model, many requests at once) → `schemas` (JSON or brat).
 
-May import `predict`, `render` and all below. No torch.
+May import `predict`, `render` and everything below them. No torch.
 """

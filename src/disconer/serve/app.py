@@ -1,4 +1,4 @@
-"""The service over HTTP: paths and what each answers, the page and its parts, and the OpenAPI document of all."""
+"""The service over HTTP: its routes, the web page with its assets, and the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from disconer.serve.watch import CONTENT_TYPE, Watch
 
 
 def drawing(document: Document, labels: Iterable[str]) -> str:
-    """An HTML element; it needs `drawing_files`. labels: in the order in which they get their colours."""
+    """An HTML element; it needs `drawing_files`. labels: in the order of their colours."""
     return document_html(document, plain_marks(document), Palette(labels))
 
 
 def drawing_files() -> dict[str, str]:
-    """The style and the script of drawings; the page uses the colours of the style, too."""
+    """The stylesheet and the script of drawings; the page also uses the stylesheet's colours."""
     return {"drawing.css": themes(":root") + stylesheet(), "drawing.js": resource("hover.js")}
 
 
 PAGE = files("disconer.serve") / "page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-AT = {"index.html": "/", "docs.html": "/docs"}  # other files are in the folder
+AT = {"index.html": "/", "docs.html": "/docs"}  # other files are served under /assets
 
 
 def assets_router() -> APIRouter:
@@ -57,7 +57,7 @@ def _suffix(name: str) -> str:
 
 def _add(router: APIRouter, path: str, content: bytes, media_type: str) -> None:
     tag = f'"{sha256(content).hexdigest()[:16]}"'
-    headers = {"etag": tag, "cache-control": "no-cache"}  # asked for each time, sent only if it changed
+    headers = {"etag": tag, "cache-control": "no-cache"}  # revalidated each time, sent only if changed
 
     async def asset(request: Request) -> Response:
         if request.headers.get("if-none-match") == tag:
@@ -69,8 +69,8 @@ def _add(router: APIRouter, path: str, content: bytes, media_type: str) -> None:
 
 ABOUT = """Named entities of every shape: regular, overlapped and discontinuous.
 
-Offsets count Unicode code points; a fragment is `[start, end)`. Whatever is refused says so in JSON: `error` for
-programs, `message` for people. With 429 and 503 comes `Retry-After`."""
+Offsets count Unicode code points; a fragment is `[start, end)`. Errors are JSON: `error` is a code for
+programs, `message` a text for people. 429 and 503 come with `Retry-After`."""
 
 _REFUSALS = {
     400: "The body cannot be read.",
@@ -79,7 +79,7 @@ _REFUSALS = {
     422: "The request is not valid.",
     429: "Too many texts are waiting; try again after `Retry-After` seconds.",
     500: "The model failed on a text.",
-    503: "The service is about to end, was too slow, or lost a process; try again after `Retry-After` seconds.",
+    503: "The service is shutting down, timed out, or lost a process; try again after `Retry-After` seconds.",
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemAnswer, "description": description} for status, description in _REFUSALS.items()
@@ -87,7 +87,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def describe(app: FastAPI, service: Service, *, needs_token: bool) -> None:
-    """Have the application describe itself."""
+    """Attach the OpenAPI document to the application."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -102,7 +102,7 @@ def describe(app: FastAPI, service: Service, *, needs_token: bool) -> None:
 
 
 def _name_choices(document: dict[str, Any], service: Service) -> None:
-    """Write down which models and labels there are, and how much a request may hold."""
+    """Add the available models and labels, and the limits of a request."""
     schemas = document["components"]["schemas"]
     predict, render = (schemas[name]["properties"] for name in ("PredictRequest", "RenderRequest"))
     (labels_of,) = document["paths"]["/v1/labels"]["get"]["parameters"]
@@ -132,8 +132,8 @@ def create_app(
 ) -> FastAPI:
     """The service as an ASGI application.
 
-    recognizers: by the names that requests give them; the first is for requests that name none.
-    token: what requests must bring, if anything.
+    recognizers: by name; the first is the default.
+    token: bearer token that requests must send, if any.
     """
     limits = limits or Limits()
     service = Service(recognizers, limits)
@@ -151,7 +151,7 @@ def create_app(
     app.include_router(assets_router())
     describe(app, service, needs_token=token is not None)
     handle_faults(app)
-    # The last to be added is the first to see a request.
+    # The middleware added last sees a request first.
     app.add_middleware(BodyLimit, max_bytes=limits.body_bytes, seconds=limits.body_seconds)
     if token is not None:
         app.add_middleware(TokenCheck, token=token)
@@ -165,7 +165,7 @@ def api_router(service: Service) -> APIRouter:
 
     @router.post("/predict", response_model=schemas.PredictAnswer, responses=PROBLEMS)
     async def predict(asked: schemas.PredictRequest, request: Request) -> Response:
-        """Find the entities of texts."""
+        """Find entities in texts."""
         service.check_labels(asked.labels)
         service.check_sizes(asked.texts)
         model = service.model_named(asked.model)
@@ -176,7 +176,7 @@ def api_router(service: Service) -> APIRouter:
 
     @router.post("/render", response_model=schemas.RenderAnswer, responses=PROBLEMS)
     async def render(asked: schemas.RenderRequest) -> Response:
-        """Draw a text and its entities, or write them as brat; no model is asked."""
+        """Draw a text and its entities, or convert them to brat; no model is used."""
         service.check_sizes([asked.text])
         labels = service.model_named(asked.model).labels
         document = given_document(asked)
@@ -188,7 +188,7 @@ def api_router(service: Service) -> APIRouter:
 
     @router.get("/models", response_model=schemas.ModelsAnswer)
     async def models() -> dict[str, Any]:
-        """The models of this service, and what a request to them may hold."""
+        """The models of this service, and the limits of a request."""
         return {
             "models": [
                 {"name": model.name, "labels": model.labels, "default": model is service.default}
@@ -200,9 +200,9 @@ def api_router(service: Service) -> APIRouter:
 
     @router.get("/labels", response_model=schemas.LabelsAnswer, responses={422: PROBLEMS[422]})
     async def labels(
-        model: Annotated[str | None, Query(description="Which model; the first if none is named.")] = None,
+        model: Annotated[str | None, Query(description="Name of a model; default: the first.")] = None,
     ) -> dict[str, Any]:
-        """The labels that a model finds."""
+        """The labels of a model."""
         chosen = service.model_named(model)
         return {"model": chosen.name, "labels": chosen.labels}
 
@@ -214,18 +214,18 @@ def health_router(service: Service) -> APIRouter:
 
     @router.get("/healthz", response_model=schemas.HealthAnswer)
     async def healthz() -> dict[str, str]:
-        """Whether the service lives."""
+        """Liveness: whether the process is running."""
         return {"status": "ok"}
 
     @router.get("/readyz", response_model=schemas.HealthAnswer, responses={503: PROBLEMS[503]})
     async def readyz() -> dict[str, str]:
-        """Whether the service takes texts."""
+        """Readiness: whether the service accepts texts."""
         service.check_ready()
         return {"status": "ready"}
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
-        """Figures for Prometheus."""
+        """Metrics for Prometheus."""
         return Response(service.metrics.exposition(), media_type=CONTENT_TYPE)
 
     return router

@@ -1,4 +1,4 @@
-"""One thread that owns a model, and the queue before it: texts of many requests go through the model together."""
+"""Dynamic batching: one thread owns a model, and a queue collects texts of many requests into batches."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from disconer.core.types import Document
 from disconer.serve.limits import Limits
 
 Annotate = Callable[[list[Document]], Iterable[Document]]
-Watcher = Callable[[int, int, float], None]  # is told of each batch: texts, characters, seconds
+Watcher = Callable[[int, int, float], None]  # called for each batch: texts, characters, seconds
 
-FASTEST_RETRY, SLOWEST_RETRY = 1, 60  # seconds that a refused client may be told to wait
-LINGER = 0.05  # share of a batch's time after it in which those that it answered may ask again, to go with the others
-RATE_MEMORY = 0.9  # how much of the measured speed is kept when a batch is added to it
+FASTEST_RETRY, SLOWEST_RETRY = 1, 60  # bounds of Retry-After, in seconds
+LINGER = 0.05  # fraction of a batch's time to wait after it, so that answered clients can join the next
+RATE_MEMORY = 0.9  # weight of the old average when the speed is updated
 
 log = logging.getLogger("disconer.serve")
 
 
 class Busy(Exception):
-    """The queue has no room for a request. `retry_after`: seconds after which it should have."""
+    """The queue is full. `retry_after`: seconds until there should be room."""
 
     def __init__(self, retry_after: int) -> None:
         self.retry_after = retry_after
@@ -34,16 +34,16 @@ class Busy(Exception):
 
 
 class Closed(Exception):
-    """The queue takes nothing more."""
+    """The queue is closed."""
 
 
 class Failed(Exception):
-    """The model stumbled over a text."""
+    """The model failed on a text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waiting:
-    """A document in the queue, and where it is awaited with its entities."""
+    """A document in the queue, and the future of its result."""
 
     document: Document
     arrived: float
@@ -54,9 +54,9 @@ class Waiting:
 
 
 class Batcher:
-    """Takes documents on the event loop, gives them to the model on a thread, and brings each back to its own.
+    """Takes documents on the event loop, runs the model on a thread, and resolves each document's future.
 
-    annotate: what the model does with documents; only ever called on the thread.
+    annotate: the model's prediction function; called only on the thread.
     """
 
     def __init__(
@@ -66,19 +66,19 @@ class Batcher:
         self._linger_until = 0.0
         self._queue: deque[Waiting] = deque()
         self._characters = 0  # in the queue
-        self._speed = 0.0  # characters a second, as lately measured
+        self._speed = 0.0  # characters per second, moving average
         self._closed = False
         self._changed = threading.Condition()  # guards the above
         self._thread = threading.Thread(target=self._work, name="disconer-model", daemon=True)
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
-        """Begin to work, for the event loop that calls this."""
+        """Start the thread, for the calling event loop."""
         self._loop = asyncio.get_running_loop()
         self._thread.start()
 
     async def close(self) -> None:
-        """Take nothing more, and return when all that was taken is done."""
+        """Accept nothing more, and return when all accepted documents are done."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -93,9 +93,9 @@ class Batcher:
         return len(self._queue)
 
     async def __call__(self, documents: Sequence[Document]) -> list[Document]:
-        """These documents with the model's entities, in their order; `Busy`, `Closed` or `Failed` if that cannot be.
+        """These documents with the model's entities, in order; raises `Busy`, `Closed` or `Failed`.
 
-        Cancelled, it takes those that still wait out of the queue.
+        If cancelled, removes the waiting documents from the queue.
         """
         loop, now = asyncio.get_running_loop(), time.monotonic()
         items = [Waiting(document, now, loop.create_future()) for document in documents]
@@ -109,20 +109,20 @@ class Batcher:
                 raise Closed
             full = len(self._queue) + len(items) > self._limits.queue_texts
             long = self._characters + n_characters > self._limits.queue_characters
-            if self._queue and (full or long):  # any request fits into an empty queue
+            if self._queue and (full or long):  # an empty queue accepts any request
                 raise Busy(self._retry_after(n_characters))
             self._queue += items
             self._characters += n_characters
             self._changed.notify()
 
     def _retry_after(self, n_characters: int) -> int:
-        """Seconds until there should be room for so many characters."""
+        """Seconds until there should be room for this many characters."""
         if not self._speed:
             return FASTEST_RETRY
         seconds = math.ceil((self._characters + n_characters) / 2 / self._speed)
         return min(max(seconds, FASTEST_RETRY), SLOWEST_RETRY)
 
-    # From here on: the thread.
+    # Below: code that runs on the thread.
 
     def _work(self) -> None:
         assert self._loop is not None
@@ -132,7 +132,7 @@ class Batcher:
             seconds = time.monotonic() - start
             try:
                 self._loop.call_soon_threadsafe(_deliver, batch, outcomes)
-            except RuntimeError:  # the loop was ended in a hurry: nobody waits any more
+            except RuntimeError:  # the loop was stopped: no one is waiting any more
                 return
             self._linger_until = time.monotonic() + LINGER * seconds
             n_characters = sum(map(len, batch))
@@ -140,7 +140,7 @@ class Batcher:
             self._watch(len(batch), n_characters, seconds)
 
     def _next_batch(self) -> list[Waiting]:
-        """What waits, up to a batch; empty only when closed."""
+        """The next batch; empty only when closed."""
         with self._changed:
             while True:
                 while not self._queue and not self._closed:
@@ -159,7 +159,7 @@ class Batcher:
             self._changed.wait(left)
 
     def _take(self) -> list[Waiting]:
-        """The first texts of the queue, without those that nobody awaits any more."""
+        """The first texts of the queue, without cancelled ones."""
         batch: list[Waiting] = []
         room = self._limits.batch_characters
         while self._queue and len(batch) < self._limits.batch_texts:
@@ -180,7 +180,7 @@ class Batcher:
             if len(documents) == 1:
                 log_fault("the model failed on a text", error)
                 return [Failed()]
-        # One text spoiled it for all: the others get their answers one by one.
+        # One text failed the whole batch: retry the others one by one.
         return [outcome for document in documents for outcome in self._outcomes([document])]
 
     def _measure(self, n_characters: int, seconds: float) -> None:
@@ -199,6 +199,6 @@ def _deliver(batch: list[Waiting], outcomes: list[Document | Failed]) -> None:
 
 
 def log_fault(what: str, error: BaseException) -> None:
-    """Log the type and place of an error, never its message: that may quote somebody's text."""
+    """Log the type and location of an error, never its message, which may quote a user's text."""
     places = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
     log.error("%s: %s at %s", what, type(error).__name__, " < ".join(reversed(places)))

@@ -1,4 +1,4 @@
-"""What the service takes, and how long it waits."""
+"""Limits of the service: sizes and timeouts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from disconer.core.errors import DisconerError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds on everything that a client could make large or slow.
+    """Limits on everything that a client could make large or slow.
 
     A request: `body_bytes`, `texts` in it, `text_characters` of each.
-    The queue before the model: `queue_texts` and `queue_characters`; what comes on top is refused at once, unless
-        nothing else waits.
-    A batch for the model: `batch_texts` and `batch_characters`. While the model has nothing to do, the first text
+    The queue before the model: `queue_texts` and `queue_characters`; more is rejected at once, unless
+        nothing else is waiting.
+    A batch for the model: `batch_texts` and `batch_characters`. While the model is idle, the first text
         waits `batch_seconds` for others to join it.
     Time: `head_seconds` and `body_seconds` for a request to arrive, `answer_seconds` until it is answered,
         `write_seconds` for a client that does not read its answer, `idle_seconds` between two requests.

@@ -1,4 +1,4 @@
-"""What a request passes before the application: its token is checked, and its body is read within limits."""
+"""Before the application: the bearer token is checked, and the body is read within limits of size and time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from disconer.serve.problems import Problem, refuse, too_large
 
-# The page and what tells whether the service lives say nothing about texts or models.
+# The page and the health checks reveal nothing about texts or models.
 OPEN_PATHS = ("/", "/docs", "/healthz", "/readyz", "/openapi.json")
 OPEN_FOLDER = "/assets/"
 
 
 class TokenCheck:
-    """Passes on requests that bring the token, and those that need none."""
+    """Passes on requests with the right token, and those that need none."""
 
     def __init__(self, app: ASGIApp, *, token: str) -> None:
         self.app, self.expected = app, f"Bearer {token}".encode()
@@ -28,14 +28,14 @@ class TokenCheck:
         problem = Problem(
             HTTPStatus.UNAUTHORIZED,
             "unauthorized",
-            "This service asks for a token. Send it in a header: 'Authorization: Bearer <token>'.",
+            "This service requires a token. Send it in a header: 'Authorization: Bearer <token>'.",
             headers={"www-authenticate": "Bearer"},
         )
         await refuse(problem, scope, receive, send)
 
     def _has_token(self, scope: Scope) -> bool:
         given = dict(scope["headers"]).get(b"authorization", b"")
-        return hmac.compare_digest(given, self.expected)  # takes as long whatever is wrong with it
+        return hmac.compare_digest(given, self.expected)  # constant time
 
 
 def is_open(path: str) -> bool:
@@ -43,9 +43,9 @@ def is_open(path: str) -> bool:
 
 
 class BodyLimit:
-    """Passes requests on with their bodies at hand, and refuses those that are too large or too slow.
+    """Passes on requests with their bodies buffered, and rejects those that are too large or too slow.
 
-    A body that says that it is too large is refused unread, others as soon as they prove to be.
+    A body whose Content-Length is too large is rejected unread, others as soon as they exceed the limit.
     """
 
     def __init__(self, app: ASGIApp, *, max_bytes: int, seconds: float) -> None:
@@ -64,7 +64,7 @@ class BodyLimit:
             await self.app(scope, _with_body(body, receive), send)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The body, or None if the client went away before its end."""
+        """The body, or None if the client disconnected before its end."""
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if int(announced) > self.max_bytes:
             raise self._too_large(int(announced))
@@ -94,7 +94,7 @@ class BodyLimit:
 
 
 def _with_body(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body first, then whatever comes after it: that the client went away."""
+    """A `receive` that returns the body first, then what follows: the client's disconnect."""
     given = False
 
     async def receive_body() -> Message:

@@ -1,4 +1,4 @@
-"""What the service says when it does not answer: a status, a code for programs, a paragraph for people."""
+"""Error responses: a status, a code for programs, a message for people."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LINGER_SECONDS = 2.0
 
 
 class Problem(Exception):
-    """A request that is not answered.
+    """A request that ends in an error response.
 
     code: what went wrong, for programs.
     message: what went wrong and what to do, for people.
-    details: where in the request, for each fault of it.
+    details: where in the request, for each validation error.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Problem(Exception):
         super().__init__(code)
 
     def body(self) -> bytes:
-        """The JSON, in ASCII so that half a surrogate pair can be quoted, too."""
+        """The JSON, in ASCII so that a lone surrogate can be quoted."""
         content: dict[str, Any] = {"error": self.code, "message": self.message}
         if self.details:
             content["details"] = list(self.details)
@@ -62,7 +62,7 @@ class Problem(Exception):
 
 
 def too_large(what: str, *, got: int, limit: int, unit: str) -> Problem:
-    message = f"{what} is too large: {got:,} {unit}, where this service takes {limit:,} at most. Send it in parts."
+    message = f"{what} is too large: {got:,} {unit}, but the limit is {limit:,}. Split it."
     return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", message)
 
 
@@ -74,7 +74,7 @@ def busy(retry_after: int) -> Problem:
     return Problem(
         HTTPStatus.TOO_MANY_REQUESTS,
         "busy",
-        f"More texts are waiting than this service can soon answer. Try again in {retry_after} s.",
+        f"Too many texts are waiting. Try again in {retry_after} s.",
         headers={"retry-after": str(retry_after)},
     )
 
@@ -84,10 +84,10 @@ def unavailable(code: str, message: str, retry_after: int = 5) -> Problem:
 
 
 async def refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with a problem though the body was not read to its end, and close the connection.
+    """Respond with an error although the body was not read completely, and close the connection.
 
-    A client that still sends would not see the answer if the connection just went away: what it sends is read and
-    thrown away for a moment, unless it waits to be asked for the body, or has taken too long for it already.
+    A client that is still sending would not see the response if the connection were closed at once: its data is read
+    and discarded for a moment, unless it waits for 100 Continue, or has already timed out.
     """
     await problem.send(send, close=True, more_body=True)
     waits_to_be_asked = any(name == b"expect" for name, _ in scope["headers"])
@@ -106,7 +106,7 @@ async def _throw_away(receive: Receive) -> None:
                 more = message.get("more_body", False)
 
 
-MAX_DETAILS = 20  # faults of one request that are listed
+MAX_DETAILS = 20  # validation errors listed per request
 
 _MESSAGES = {
     HTTPStatus.BAD_REQUEST: "The body of this request cannot be read as JSON.",
@@ -116,7 +116,7 @@ _MESSAGES = {
 
 
 def handle_faults(app: FastAPI) -> None:
-    """Have the application answer in problems."""
+    """Make the application respond with problems."""
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(HTTPException, _http_exception)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -147,7 +147,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 def _where(location: Sequence[int | str]) -> str:
-    """The place as people write it.
+    """The location in readable form.
 
     >>> _where(("body", "texts", 3))
     'texts[3]'
@@ -157,7 +157,7 @@ def _where(location: Sequence[int | str]) -> str:
 
 
 def _message(fault: dict[str, Any]) -> str:
-    """What is wrong, without the value, which may be long, and is known to who sent it."""
+    """What is wrong, without the value, which may be long, and which the client knows."""
     if fault["type"] == "json_invalid":
         return f"this is not JSON ({fault['ctx']['error']})"
     text = str(fault["msg"]).rstrip(".")

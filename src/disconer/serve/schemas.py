@@ -1,4 +1,4 @@
-"""What is asked and what is answered, as OpenAPI shows it, and from annotated documents to answers."""
+"""Request and response schemas, and the conversion of documents to responses."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ def _whole_characters(text: str) -> str:
     except UnicodeEncodeError as error:
         raise PydanticCustomError(
             "half_surrogate_pair",
-            "holds half a surrogate pair at offset {offset}, which is no character; "
-            "correct the text where it comes from",
+            "contains a lone surrogate at offset {offset}, which is not a character; correct the text at its source",
             {"offset": error.start},
         ) from None
     return text
 
 
 def _whole_number(value: object) -> object:
-    """JSON has one kind of numbers: 4.0 is as whole as 4."""
+    """JSON has one number type: 4.0 is an integer, like 4."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -39,23 +38,23 @@ Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class Asked(BaseModel):
-    """Fields that nobody knows are slips: better told than passed over."""
+    """Unknown fields are typos: rejected rather than ignored."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class PredictRequest(Asked):
-    """Texts, and which of their entities are wanted."""
+    """Texts, and which of their entities to return."""
 
     texts: list[Text] = Field(
         min_length=1, examples=[["Pain and stiffness in knees and hands."]], description="One or many texts."
     )
-    model: Text | None = Field(None, description="Which model; the first if none is named. See `/v1/models`.")
-    threshold: Probability = Field(0.0, description="Entities with a lower score are left out.")
+    model: Text | None = Field(None, description="Name of a model, see `/v1/models`; default: the first.")
+    threshold: Probability = Field(0.0, description="Minimum score of the returned entities.")
     labels: list[Text] | None = Field(
-        None, min_length=1, description="Entities with other labels are left out. See `/v1/labels`."
+        None, min_length=1, description="Return only these labels, see `/v1/labels`; default: all."
     )
-    format: Literal["json", "brat"] = Field("json", description="The form of the documents in the answer.")
+    format: Literal["json", "brat"] = Field("json", description="Format of the documents in the response.")
 
 
 class EntityGiven(Asked):
@@ -68,14 +67,14 @@ class EntityGiven(Asked):
 
 
 class RenderRequest(Asked):
-    """A text with entities, found or changed by whomever, and the form in which it is wanted."""
+    """A text with entities, predicted or edited, and the output format."""
 
     text: Text = Field(examples=["Pain and stiffness in knees and hands."])
     entities: list[EntityGiven]
     format: Literal["html", "brat"] = Field(
         "html", description="An HTML element, for pages that load /assets/drawing.css and drawing.js; or brat's .ann."
     )
-    model: Text | None = Field(None, description="The model whose labels give the colours; the first if none.")
+    model: Text | None = Field(None, description="The model whose labels set the colours; default: the first.")
 
 
 class EntityAnswer(BaseModel):
@@ -122,51 +121,51 @@ class PredictAnswer(BaseModel):
 
 
 class ModelAnswer(BaseModel):
-    """A model that this service holds."""
+    """A model of this service."""
 
     name: str
     labels: list[str]
-    default: bool = Field(description="Whether it is the one that is used when none is named.")
+    default: bool = Field(description="Whether this is the default model.")
 
 
 class ModelsAnswer(BaseModel):
-    """All models, and what a request to them may hold."""
+    """All models, and the limits of a request."""
 
     models: list[ModelAnswer]
-    max_texts: int = Field(description="Texts in a request.")
-    max_characters: int = Field(description="Characters of a text.")
+    max_texts: int = Field(description="Maximum texts per request.")
+    max_characters: int = Field(description="Maximum characters per text.")
 
 
 class LabelsAnswer(BaseModel):
-    """What a model finds."""
+    """The labels of a model."""
 
     model: str
     labels: list[str]
 
 
 class HealthAnswer(BaseModel):
-    """Whether the service is well."""
+    """The health of the service."""
 
     status: str
 
 
 class ProblemDetail(BaseModel):
-    """A fault of a request."""
+    """A validation error of a request."""
 
     where: str = Field(examples=["texts[3]"])
     message: str
 
 
 class ProblemAnswer(BaseModel):
-    """Why there is no answer."""
+    """An error."""
 
-    error: str = Field(description="For programs.", examples=["busy"])
-    message: str = Field(description="For people.")
+    error: str = Field(description="Error code, for programs.", examples=["busy"])
+    message: str = Field(description="Error message, for people.")
     details: list[ProblemDetail] | None = None
 
 
 def wanted(document: Document, threshold: float, labels: Collection[str] | None) -> Document:
-    """The document with those entities that were asked for; kinds follow from what is left."""
+    """The document with the requested entities; kinds are computed among these."""
     entities = tuple(
         entity
         for entity in document.entities
@@ -185,7 +184,7 @@ def brat(document: Document) -> str:
 
 
 def given_document(asked: RenderRequest) -> Document:
-    """The document that a request holds."""
+    """The document in a request."""
     try:
         entities = [Entity(one.label, normalise(one.fragments), one.id, one.score) for one in asked.entities]
         return Document("text-1", asked.text, tuple(entities))

@@ -1,4 +1,4 @@
-"""Connections: deadlines for slow clients, and an end that loses nothing."""
+"""Connections: timeouts for slow clients, and a graceful shutdown."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from disconer.core.errors import DisconerError
 from disconer.serve.limits import Limits
 from disconer.serve.problems import unavailable
 
-DRAIN_SECONDS = 1.0  # that open connections have to send a last request
-DRAIN_STEPS = 20  # in which it is looked whether there are any left
-END_SECONDS = 90  # after which requests that still run are given up
-BACKLOG = 1024  # connections that the system may hold until they are taken
+DRAIN_SECONDS = 1.0  # for open connections to send a last request
+DRAIN_STEPS = 20  # polls within that time whether any are left
+END_SECONDS = 90  # after which running requests are abandoned
+BACKLOG = 1024  # connections that the system queues until they are accepted
 
-_FULL = unavailable("full", "This service has as many connections as it takes. Try again soon.").body()
+_FULL = unavailable("full", "This service has too many open connections. Try again soon.").body()
 _FULL_ANSWER = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 5\r\nconnection: close\r\n"
     b"content-length: %d\r\n\r\n%s"
@@ -30,14 +30,14 @@ _FULL_ANSWER = (
 
 
 class Deadline:
-    """Does something unless it is stopped in time."""
+    """A timer that calls a function unless it is stopped in time."""
 
     def __init__(self, seconds: float, then: Callable[[], None]) -> None:
         self._seconds, self._then = seconds, then
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Let the time run, if it does not yet."""
+        """Start the timer, if it is not running."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._seconds, self._then)
 
@@ -48,7 +48,7 @@ class Deadline:
 
 
 class Connection(H11Protocol):
-    """A connection that ends when the client takes too long to say what it wants, or to read the answer."""
+    """A connection that closes if the client is too slow to send its request, or to read the response."""
 
     limits = Limits()
 
@@ -64,7 +64,7 @@ class Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.conn.their_state is h11.IDLE:  # the head of a request has begun, and is not at its end
+        if self.conn.their_state is h11.IDLE:  # the request head has started but is incomplete
             self._head.start()
         else:
             self._head.stop()
@@ -84,11 +84,11 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Ends in two steps: first it takes no new connections, and every answer closes its own; then it closes the rest.
+    """Shuts down in two steps: first no new connections, and each response closes its own; then it closes the rest.
 
-    Whatever was taken is answered. A second signal ends it at once.
+    Every accepted request is answered. A second signal stops it at once.
 
-    on_start: called when connections are taken; on_drain: when the end has begun.
+    on_start: called when connections are accepted; on_drain: when the shutdown begins.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def _stop_listening(self, sockets: list[socket.socket]) -> None:
-        """Take the connections that the system has made for us already: closing would break them off."""
+        """Accept the connections that the system has already established: closing would reset them."""
         made = [connection for listening in sockets for connection in _made_connections(listening)]
         for server in self.servers:
             server.close()
@@ -128,7 +128,7 @@ class Server(uvicorn.Server):
         )
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        # Unlike the parent's, it does not raise the signal again at the end: an end that was asked for is no failure.
+        # Unlike the parent's, it does not raise the signal again at the end: a requested shutdown is not a failure.
         if self.should_exit:
             self.force_exit = True
         self.should_exit = True
@@ -138,12 +138,12 @@ def _made_connections(listening: socket.socket) -> Iterator[socket.socket]:
     while True:
         try:
             yield listening.accept()[0]
-        except OSError:  # there are no more
+        except OSError:  # no more pending
             return
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket with the address taken, so that a model is not loaded in vain; connections come later."""
+    """A bound socket, so that a taken port is reported before a model is loaded; it listens later."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -155,7 +155,7 @@ def bound_socket(host: str, port: int) -> socket.socket:
         raise DisconerError(
             f"The service cannot listen on {host} port {port}",
             got=str(error),
-            fix="Choose another --port (0 takes any that is free), or --host.",
+            fix="Choose another --port (0: any free port), or --host.",
         ) from error
     return bound
 
@@ -168,7 +168,7 @@ def make_server(
     on_drain: Callable[[], None] = lambda: None,
     drain_seconds: float = DRAIN_SECONDS,
 ) -> Server:
-    """A server whose `run(sockets=[…])` serves until a signal says to end."""
+    """A server whose `run(sockets=[…])` serves until a signal stops it."""
     config = uvicorn.Config(
         app,
         http=type("LimitedConnection", (Connection,), {"limits": limits}),
@@ -178,7 +178,7 @@ def make_server(
         timeout_keep_alive=math.ceil(limits.idle_seconds),
         timeout_graceful_shutdown=END_SECONDS,
         server_header=False,
-        access_log=False,  # a path may hold what a client is not supposed to put there
+        access_log=False,  # a client may have put private data into a path
         log_config=None,
     )
     return Server(config, on_start=on_start, on_drain=on_drain, drain_seconds=drain_seconds)

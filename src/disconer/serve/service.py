@@ -1,4 +1,4 @@
-"""The service without HTTP: models, each behind a queue, limits, figures, and whether it is about to end."""
+"""The service without HTTP: models, each behind a queue, limits, metrics, and the shutdown state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from disconer.serve.watch import Metrics
 
 
 class Annotator(Protocol):
-    """What the service needs of a `Recognizer`."""
+    """The part of `Recognizer` that the service uses."""
 
     @property
     def labels(self) -> tuple[str, ...]: ...
@@ -29,7 +29,7 @@ class Annotator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model by the name that requests give it."""
+    """A named model."""
 
     name: str
     labels: tuple[str, ...]
@@ -37,7 +37,7 @@ class ServedModel:
 
 
 def served(recognizers: Mapping[str, Annotator], limits: Limits, metrics: Metrics) -> dict[str, ServedModel]:
-    """Each recogniser behind its queue; the first is the one for requests that name none."""
+    """Each recogniser behind its queue; the first is the default."""
     models = {}
     for name, recognizer in recognizers.items():
         batcher = Batcher(recognizer.annotate, limits, watch=metrics.batch_watcher(name))
@@ -47,7 +47,7 @@ def served(recognizers: Mapping[str, Annotator], limits: Limits, metrics: Metric
 
 
 def model_names(given: Iterable[str]) -> dict[str, str]:
-    """What to call each model, and where it is: `NAME=PATH` says so itself, of others it is the last part of the path.
+    """The name and path of each model: `NAME=PATH`, or by default the last part of the path.
 
     >>> model_names(["runs/chia/best", "en=runs/phee"])
     {'chia': 'runs/chia/best', 'en': 'runs/phee'}
@@ -59,7 +59,7 @@ def model_names(given: Iterable[str]) -> dict[str, str]:
             name, where = _short_name(one), one
         if name in named:
             raise DisconerError(
-                f"Two models would be called {name!r}",
+                f"Two models have the same name {name!r}",
                 got=f"{named[name]} and {where}",
                 fix="Name them: --model NAME=PATH.",
             )
@@ -74,11 +74,11 @@ def _short_name(where: str) -> str:
     return parts[-1] if parts else "model"
 
 
-CLIENT_GONE = 499  # nobody will read this status, but it is counted
+CLIENT_GONE = 499  # never sent, but counted
 
 
 class Service:
-    """All that requests share."""
+    """The state shared by all requests."""
 
     def __init__(self, recognizers: Mapping[str, Annotator], limits: Limits) -> None:
         self.limits = limits
@@ -109,23 +109,25 @@ class Service:
 
     def check_ready(self) -> None:
         if self.draining:
-            raise unavailable("ending", "This service is about to end. Try again soon.")
+            raise unavailable("ending", "This service is shutting down. Try again soon.")
         dead = [model.name for model in self.models.values() if not model.batcher.is_working]
         if dead:
-            raise unavailable("not-ready", f"These models do not work: {', '.join(dead)}. Restart the service.")
+            raise unavailable(
+                "not-ready", f"These models have stopped working: {', '.join(dead)}. Restart the service."
+            )
 
     def model_named(self, name: str | None) -> ServedModel:
         if name is None:
             return self.default
         if name not in self.models:
-            raise not_valid(f"There is no model {name!r} here. There are: {', '.join(self.models)}.")
+            raise not_valid(f"Unknown model {name!r}. Available: {', '.join(self.models)}.")
         return self.models[name]
 
     def check_labels(self, labels: Collection[str] | None) -> None:
-        """A label that no model here knows is a slip."""
+        """A label that no model here has is an error."""
         unknown = sorted(set(labels or ()) - set(self.labels))
         if unknown:
-            raise not_valid(f"There is no label {unknown[0]!r} here. There are: {', '.join(self.labels)}.")
+            raise not_valid(f"Unknown label {unknown[0]!r}. Available: {', '.join(self.labels)}.")
 
     def check_sizes(self, texts: Sequence[str]) -> None:
         if len(texts) > self.limits.texts:
@@ -135,9 +137,9 @@ class Service:
                 raise too_large(f"texts[{number}]", got=len(text), limit=self.limits.text_characters, unit="characters")
 
     async def annotate(self, model: ServedModel, texts: Sequence[str], gone: Awaitable[Any]) -> list[Document]:
-        """The documents of these texts, unless the client goes away or it takes too long.
+        """The documents of these texts, unless the client disconnects or the request times out.
 
-        gone: comes true when the client has gone away.
+        gone: becomes true when the client disconnects.
         """
         documents = [Document(f"text-{number}", text) for number, text in enumerate(texts, 1)]
         work = asyncio.ensure_future(model.batcher(documents))
@@ -147,12 +149,14 @@ class Service:
             if work.done():
                 return work.result()
             if leaving.done():
-                raise Problem(CLIENT_GONE, "gone", "The client went away.")
-            raise unavailable("too-late", f"There was no answer within {self.limits.answer_seconds:g} s. Send less.")
+                raise Problem(CLIENT_GONE, "gone", "The client disconnected.")
+            raise unavailable(
+                "too-late", f"The request timed out after {self.limits.answer_seconds:g} s. Send less text."
+            )
         except Busy as error:
             raise busy(error.retry_after) from None
         except Closed:
-            raise unavailable("ending", "This service is about to end. Try again soon.") from None
+            raise unavailable("ending", "This service is shutting down. Try again soon.") from None
         except Failed:
             raise Problem(
                 HTTPStatus.INTERNAL_SERVER_ERROR,

@@ -1,4 +1,4 @@
-"""What holds for every request: it is counted, its answer carries safe headers, and no fault gets past."""
+"""For every request: metrics, security headers, and a handler for unexpected errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 TEXTS = (1, 2, 4, 8, 16, 32, 64, 128)
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the length of the answer
+disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the size of the response
 
 
 class Metrics:
@@ -35,28 +35,26 @@ class Metrics:
         self._requests = Counter("disconer_requests", "Requests answered", ["path", "status"], registry=self._registry)
         self._seconds = Histogram(
             "disconer_request_seconds",
-            "Time from a request's head to the end of its answer",
+            "Time from the request head to the end of the response",
             ["path"],
             buckets=SECONDS,
             registry=self._registry,
         )
-        self._texts = Counter("disconer_texts", "Texts that went through a model", ["model"], registry=self._registry)
+        self._texts = Counter("disconer_texts", "Texts processed by a model", ["model"], registry=self._registry)
         self._characters = Counter(
-            "disconer_characters", "Characters that went through a model", ["model"], registry=self._registry
+            "disconer_characters", "Characters processed by a model", ["model"], registry=self._registry
         )
         self._batch_texts = Histogram(
-            "disconer_batch_texts", "Texts in a batch", ["model"], buckets=TEXTS, registry=self._registry
+            "disconer_batch_texts", "Texts per batch", ["model"], buckets=TEXTS, registry=self._registry
         )
         self._batch_seconds = Histogram(
             "disconer_batch_seconds",
-            "Time of a batch in the model",
+            "Time per batch in the model",
             ["model"],
             buckets=SECONDS,
             registry=self._registry,
         )
-        self._waiting = Gauge(
-            "disconer_waiting_texts", "Texts that wait for a model", ["model"], registry=self._registry
-        )
+        self._waiting = Gauge("disconer_waiting_texts", "Texts waiting for a model", ["model"], registry=self._registry)
         ProcessCollector(registry=self._registry)
 
     def request(self, path: str, status: int, seconds: float) -> None:
@@ -64,7 +62,7 @@ class Metrics:
         self._seconds.labels(path).observe(seconds)
 
     def batch_watcher(self, model: str) -> Callable[[int, int, float], None]:
-        """What a model's `Batcher` tells of each batch."""
+        """Callback for a model's `Batcher`, called for each batch."""
         texts, characters = self._texts.labels(model), self._characters.labels(model)
         batch_texts, batch_seconds = self._batch_texts.labels(model), self._batch_seconds.labels(model)
 
@@ -83,7 +81,7 @@ class Metrics:
         return generate_latest(self._registry)
 
 
-UNKNOWN_PATH = "(other)"  # paths that clients make up are no label for a figure
+UNKNOWN_PATH = "(other)"  # arbitrary paths must not become metric labels
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -97,10 +95,10 @@ HEADERS = [
 
 
 class Watch:
-    """The outermost layer.
+    """The outermost middleware.
 
-    paths: those that figures are told apart by.
-    is_draining: whether the service is about to end; then each answer is the last on its connection.
+    paths: those with metrics of their own.
+    is_draining: whether the service is shutting down; then each response is the last on its connection.
     """
 
     def __init__(
@@ -137,12 +135,12 @@ class Watch:
 
 
 class _Broken(Exception):
-    """An answer that broke off half-way; the server closes the connection."""
+    """A response that was interrupted; the server closes the connection."""
 
 
-_GONE = 499  # nobody was there to answer
+_GONE = 499  # the client disconnected
 _FAULT = Problem(
     HTTPStatus.INTERNAL_SERVER_ERROR,
     "fault",
-    "Something went wrong in the service, not in the request. Its log says where.",
+    "Internal error of the service. See its log.",
 )

@@ -31,10 +31,10 @@ OVERLAPPING = "overlapping entities left out of doc.ents"
 
 
 def fill_ents(doc: Doc, placed: Placed, ledger: Ledger) -> None:
-    """Add entities to `doc.ents` where they fit: of one fragment, and clear of all that is there.
+    """Add entities to `doc.ents` where they fit: one fragment, no overlap with existing entities.
 
-    Of those that overlap the one with the highest score goes first, then the longest, then the leftmost. What other
-    components put there stays.
+    Among overlapping entities, the highest score wins, then the longest, then the leftmost. Entities set by other
+    components are kept.
     """
     contiguous = [(spans[0], score or 0.0) for spans, score in placed.spans if len(spans) == 1]
     ledger.lost(DISCONTINUOUS, len(placed.spans) - len(contiguous))
@@ -49,10 +49,10 @@ def fill_ents(doc: Doc, placed: Placed, ledger: Ledger) -> None:
 
 
 class Held:
-    """A recogniser by its name, and then itself.
+    """A recogniser that is loaded by name on first use.
 
-    It is loaded late, because `spacy.load` first makes the component with the name that it had where it was trained,
-    and only then shows it the model that is in the pipeline's folder.
+    Loading is lazy because `spacy.load` first creates the component with the name from training time, and only then
+    points it to the model in the pipeline's folder.
     """
 
     def __init__(self, model: str | None, device: str | None) -> None:
@@ -74,13 +74,13 @@ class Held:
         self.loaded = Recognizer.from_pretrained(model, device=self.device)
 
     def _settle_in_worker(self) -> None:
-        """Make a forked process fit for work: torch's threads did not come along, and waiting for them is for ever."""
+        """Prepare a forked process: torch's threads are not forked, and waiting for them would hang."""
         import torch
 
         if self.loaded is not None and self.loaded.device.startswith("cuda"):
             raise DisconerError(
-                "A model on a GPU cannot be used in processes that were forked after it was loaded",
-                fix='Leave n_process at 1 (a GPU is kept busy by one), or set device to "cpu".',
+                "A model on a GPU cannot be used in processes forked after it was loaded",
+                fix='Keep n_process at 1 (one process keeps a GPU busy), or set device to "cpu".',
             )
         torch.set_num_threads(1)
         self._process = os.getpid()
@@ -113,16 +113,16 @@ class Held:
 FACTORY = "disconer"
 BATCH_SIZE = 64
 
-LEFT_OUT = "entities left out of doc.spans: they begin or end inside a spaCy token"
-WIDENED = "entities made wider in doc.spans: they begin or end inside a spaCy token"
+LEFT_OUT = "entities left out of doc.spans: they start or end inside a spaCy token"
+WIDENED = "entities expanded in doc.spans: they start or end inside a spaCy token"
 ADVICE = {
-    LEFT_OUT: "doc._.disconer has them. Set alignment_mode to 'expand' to have whole tokens covered.",
-    WIDENED: "doc._.disconer has them as they are.",
+    LEFT_OUT: "doc._.disconer has them. Set alignment_mode to 'expand' to cover whole tokens.",
+    WIDENED: "doc._.disconer has the exact offsets.",
 }
 
 
 class DisconerComponent:
-    """Finds entities and writes them into Docs; see `make_component`."""
+    """Finds entities and adds them to Docs; see `make_component`."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class DisconerComponent:
 
     @property
     def recognizer(self) -> Recognizer:
-        """The model at work; asked for, it is loaded."""
+        """The model, loaded on first use."""
         return self._held.get()
 
     @recognizer.setter
@@ -151,7 +151,7 @@ class DisconerComponent:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Those of the model, once it is loaded: spaCy asks for them before that, too."""
+        """The model's labels, once it is loaded: spaCy also asks earlier."""
         return self._held.loaded.labels if self._held.loaded else ()
 
     def __call__(self, doc: Doc) -> Doc:
@@ -161,7 +161,7 @@ class DisconerComponent:
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = BATCH_SIZE) -> Iterator[Doc]:
-        """Docs in their order, so many looked at together; what did not fit is said once, at the end."""
+        """Docs in order, processed in batches; alignment problems are reported once, at the end."""
         ledger = Ledger()
         try:
             for docs in _batches(stream, batch_size):
@@ -178,7 +178,7 @@ class DisconerComponent:
         documents = [
             Document(f"doc-{number}", doc.text, sentences=self._sentences(doc)) for number, doc in enumerate(docs, 1)
         ]
-        found = list(self.recognizer.annotate(documents))  # all, before any Doc is changed
+        found = list(self.recognizer.annotate(documents))  # all of them, before any Doc is changed
         for doc, document in zip(docs, found, strict=True):
             placed = place(doc, document.entities, self.alignment_mode)
             write_group(doc, placed, self.spans_key)
@@ -188,13 +188,13 @@ class DisconerComponent:
                 fill_ents(doc, placed, ledger)
 
     def _sentences(self, doc: Doc) -> tuple[Sentence, ...] | None:
-        """What the model is given to work on; None: it cuts the text itself."""
+        """The Doc's sentences and tokens for the model; None: the model segments the text itself."""
         if self.tokens == "disconer":
             return None
         return sentences_of(doc, SPLITTERS[self.recognizer.model.config.data.splitter])
 
     def _settle(self, ledger: Ledger) -> None:
-        """Add the account of a run to that of all, and say what the user may want to change."""
+        """Add a run's ledger to the total, and warn about settings that the user may want to change."""
         self.ledger.losses.update(ledger.losses)
         for what, advice in ADVICE.items():
             if ledger.losses[what]:
@@ -206,7 +206,7 @@ class DisconerComponent:
     def get_error_handler(self) -> Callable[..., Any]:
         return self._error_handler
 
-    # The model goes with the pipeline, so that both move as one and load without the place they came from.
+    # The model is saved with the pipeline, so that it loads without its original location.
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         self._held.to_disk(Path(path))
@@ -240,16 +240,16 @@ def make_component(
     alignment_mode: Literal["strict", "expand"],
     tokens: Literal["disconer", "spacy"],
 ) -> DisconerComponent:
-    """The component, from a pipeline's config.
+    """Create the component from a pipeline's config.
 
-    model: a folder, a training run, a package or a name on the Hub; None: the default one.
-    device: "cpu", "cuda", …; None: a GPU if there is one.
-    spans_key: of the span group that is written.
-    set_ents: put entities into `doc.ents` too, those that fit there; see `fill_ents`.
-    alignment_mode: what to do if an entity begins or ends inside a spaCy token: leave it out (strict), or cover the
+    model: a folder, a training run, a package or a name on the Hub; None: the default.
+    device: "cpu", "cuda", …; None: a GPU if available.
+    spans_key: key of the span group to write.
+    set_ents: also set `doc.ents`, where entities fit; see `fill_ents`.
+    alignment_mode: what to do if an entity starts or ends inside a spaCy token: leave it out (strict), or cover the
         whole token (expand).
-    tokens: whose tokens the model works on: its own (disconer), or those of the Doc, with its sentences and heads
-        where it has them (spacy). With the latter every entity fits, but the model may not know such tokens.
+    tokens: which tokens the model uses: its own (disconer), or those of the Doc, with its sentences and heads if set
+        (spacy). With the latter every entity fits, but the model may not have seen such tokens in training.
     """
     held = Held(model, device)
     return DisconerComponent(

@@ -20,7 +20,9 @@ from disconer.core.ledger import Ledger
 from disconer.predict.inputs import BLOCK_RECORDS, WHOLE
 from disconer.predict.local.jobs import Jobs
 from disconer.predict.local.messages import Task
-from disconer.predict.predictor import Settings
+from disconer.predict.settings import Settings
+
+pytestmark = pytest.mark.slow
 
 N = 2 * BLOCK_RECORDS + 100  # three blocks
 PADDING = "x" * 100  # makes an input large enough for two workers; extras are not looked at
@@ -62,7 +64,7 @@ def test_a_part_is_made_once(notes: Path, model: Path, tmp_path: Path) -> None:
     arguments = (notes, "-o", tmp_path, "--model", model, "--shard", "2/3")
     assert run(*arguments).stderr == f"written: {BLOCK_RECORDS} documents in {tmp_path}/part-02-of-03.jsonl\n"
     assert {path.name for path in tmp_path.iterdir()} == {"part-02-of-03.jsonl", "part-02-of-03.json"}
-    assert run(*arguments).stderr == f"passed over: share 2/3 is in {tmp_path} already (--force does it again)\n"
+    assert run(*arguments).stderr == f"skipped: shard 2/3 is already in {tmp_path} (--force predicts it again)\n"
     with pytest.raises(DisconerError, match="of another input or model, or with other settings"):
         run(*arguments, "--threshold", 0.5)
     (tmp_path / "part-02-of-03.json").unlink()  # as if it had been broken off
@@ -88,7 +90,7 @@ def test_a_killed_worker_stops_all_and_work_is_gone_on_with(notes: Path, model: 
     told = run(notes, "-o", out, "--model", model, "--jobs", 2).stderr
     assert told == (
         f"written: {N - there} documents in {out}\n"
-        f"passed over: {there} documents that were there already (--force does them again)\n"
+        f"skipped: {there} documents that were already there (--force predicts them again)\n"
     )
 
 
@@ -127,7 +129,7 @@ def test_little_input_needs_no_workers(model: Path, tmp_path: Path, monkeypatch:
 
 def test_shards_say_what_they_need(notes: Path, model: Path) -> None:
     for arguments in (["--shard", "1/2"], ["--shard", "1/2", "-o", "out", "--to", "brat"]):
-        with pytest.raises(DisconerError, match="A share becomes a part"):
+        with pytest.raises(DisconerError, match="A shard is written as a part"):
             run(notes, "--model", model, *arguments)
     with pytest.raises(DisconerError, match="K from 1 to N"):
         run(notes, "--model", model, "--shard", "3/2", "-o", "out")

@@ -14,6 +14,8 @@ from disconer.export.onnx import export_model
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 ABSENT = ("torch", "transformers", "accelerate", "safetensors", "huggingface_hub")
 BLOCK = f"import sys; sys.modules.update(dict.fromkeys({ABSENT!r})); "  # importing any of them fails from now on

@@ -12,13 +12,13 @@ import pytest
 from disconer.core.ledger import Ledger
 from disconer.formats.remote import open_source
 from disconer.predict.inputs import units
-from disconer.predict.predictor import Settings
 from disconer.predict.ray import cluster as connect
 from disconer.predict.ray import stream
 from disconer.predict.ray.actor import Finder
 from disconer.predict.ray.block import Block, read_blocks
 from disconer.predict.ray.plan import Cluster, Plan
 from disconer.predict.ray.work import Outcome, RayWork
+from disconer.predict.settings import Settings
 
 
 class Attempts:

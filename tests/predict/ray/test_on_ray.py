@@ -28,6 +28,8 @@ from disconer.predict.ray import cluster as ray_cluster
 from disconer.predict.ray.cluster import joined
 from disconer.predict.ray.plan import HERE
 
+pytestmark = pytest.mark.slow
+
 N = 30 * BLOCK_RECORDS + 100
 
 # A machine that tests may be busy: Ray is to take no process for dead that is only slow, and to kill none because
@@ -168,15 +170,15 @@ def test_errors_of_ray_are_said_in_our_words(error: Exception, said: str) -> Non
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--ray", "--jobs", 2, "-o", "out"], "Ray shares the work itself"),
-        (["--ray", "--shard", "1/2", "-o", "out"], "Ray shares the work itself"),
+        (["--ray", "--jobs", 2, "-o", "out"], "Ray distributes the work itself"),
+        (["--ray", "--shard", "1/2", "-o", "out"], "Ray distributes the work itself"),
         (["--ray", "--device", "cuda:1", "-o", "out"], "--gpus-per-actor"),
         (["--ray"], "With --ray the output is a folder of parts"),
         (["--ray", "-o", "out.jsonl"], r"out.jsonl: With --ray the output is a folder.*Got the name of a .jsonl file"),
         (["--ray", "-o", "out", "--to", "brat"], "Got --to brat"),
-        (["--actors", 2], "go with --ray"),
-        (["--gpus-per-actor", 0.5], "go with --ray"),
-        (["-o", "s3://bucket/out"], r"s3://bucket/out: Only with --ray"),
+        (["--actors", 2], "need --ray"),
+        (["--gpus-per-actor", 0.5], "need --ray"),
+        (["-o", "s3://bucket/out"], r"s3://bucket/out: A remote output needs --ray"),
     ],
 )
 def test_options_that_do_not_go_together(notes: Path, model: Path, arguments: list[object], said: str) -> None:

@@ -184,7 +184,7 @@ def test_what_fails_in_an_actor_is_told(notes: Path, model: Path, tmp_path: Path
     def fail(self: object, documents: object) -> None:
         raise RuntimeError("CUDA out of memory")
 
-    monkeypatch.setattr("disconer.predict.predictor.Predictor.annotate", fail)
+    monkeypatch.setattr("disconer.predict.recognizer.Recognizer.annotate", fail)
     with pytest.raises(DisconerError, match=r"An actor failed. Got RuntimeError: CUDA out of memory.*--actors"):
         predicted(notes, tmp_path / "out", model)
     assert not list((tmp_path / "out").glob("**/part-*"))

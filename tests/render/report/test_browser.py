@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from annotated import annotated
 from browsing import Complaints, chromium
 from disconer.evaluate import Evaluation
 from disconer.render.report import Report
+
+pytestmark = pytest.mark.slow
 
 N_DOCUMENTS = 60  # more than a page shows
 

@@ -32,6 +32,8 @@ from disconer.serve.ray import deployment  # noqa: E402
 from disconer.serve.ray.deployment import free_port, start_with_room  # noqa: E402
 from disconer.serve.ray.plan import Plan, Replicas  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 HOST, CLIENTS = "127.0.0.1", 6
 PAUSE = 0.05  # seconds of a client between two requests: the machine is needed for replicas that start
 TEXT = "p and x , k or p ."

@@ -115,6 +115,7 @@ for number in range(100):
 """
 
 
+@pytest.mark.slow
 def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name]) for name in "abc"]
     assert [writer.wait() for writer in writers] == [0, 0, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -19,6 +20,9 @@ class BiLstm(nn.Module):
 
     def forward(self, words: Tensor, lengths: list[int]) -> Tensor:
         """Shape: (B, N, d) -> (B, N, 2 * size)"""
+        if torch.is_autocast_enabled("cpu"):
+            with torch.autocast("cpu", enabled=False):  # not every CPU has an LSTM in bf16
+                return self.forward(words, lengths)
         exact = words.to(next(self.lstm.parameters()).dtype)  # a network in bf16 leaves its LSTMs as they were
         if min(lengths) == words.shape[1]:  # nothing is padded, as where a sentence comes alone
             states: Tensor = self.lstm(exact)[0]

@@ -17,7 +17,7 @@ from disconer.formats.target import new_file
 from disconer.predict.inputs import Share, Unit
 from disconer.predict.local.messages import part_from_dict
 from disconer.predict.local.parts import Part
-from disconer.predict.predictor import Settings
+from disconer.predict.settings import Settings
 from disconer.store.names import RELEASE, find_model
 
 _DIGEST_BYTES = 16

@@ -12,7 +12,7 @@ from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.predict.inputs import Share
 from disconer.predict.local.parts import Part
-from disconer.predict.predictor import Settings
+from disconer.predict.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from disconer.formats.native import from_record, to_line
 from disconer.formats.seen_ids import SeenIds
 from disconer.formats.target import new_file, refuse_existing
 from disconer.predict.inputs import Share, Unit, Walk, by_block, placed_documents
-from disconer.predict.predictor import Annotator
+from disconer.predict.settings import Annotator
 
 _ID_AT = len('{"id":')
 _scan = json.JSONDecoder().raw_decode

@@ -18,7 +18,7 @@ from disconer.predict.local.jobs import Jobs
 from disconer.predict.local.manifest import Manifest, identify, manifest_path, part_path
 from disconer.predict.local.messages import Outcome, Task
 from disconer.predict.local.parts import Part, join_parts, write_joined
-from disconer.predict.predictor import Predictor, Settings
+from disconer.predict.settings import Annotator, Settings
 from disconer.store.names import find_model
 
 
@@ -38,8 +38,8 @@ class Work:
     def into_file(self, out: Path, target: Format, *, force: bool) -> None:
         """Predict everything into one file, which is the same however many workers there are."""
         if self.jobs == 1:
-            with self._predictor() as predictor:
-                documents = progress(annotated(self.inputs, predictor, self.ledger), "documents")
+            with self._recognizer() as recognizer:
+                documents = progress(annotated(self.inputs, recognizer, self.ledger), "documents")
                 write(documents, out, target.name, self.ledger, force=force)
             return
         with self._parts(out, WHOLE) as parts:
@@ -49,8 +49,8 @@ class Work:
         """Fill a folder; how many outputs were written, and how many were there already."""
         if self.jobs == 1:
             folder = Folder(out, target, self.ledger, force=force)
-            with self._predictor() as predictor:
-                for _ in progress(folder.fill(self.inputs, predictor), "outputs", self._n_outputs(target)):
+            with self._recognizer() as recognizer:
+                for _ in progress(folder.fill(self.inputs, recognizer), "outputs", self._n_outputs(target)):
                     pass
             return folder.written, folder.done
         task = self._task(str(out), to=target.name, force=force)
@@ -100,8 +100,10 @@ class Work:
         return jobs.outcomes
 
     @contextmanager
-    def _predictor(self) -> Iterator[Predictor]:
+    def _recognizer(self) -> Iterator[Annotator]:
         """One in this process, whose account of parsing is entered when the block ends well."""
-        predictor = Predictor(self.settings)
-        yield predictor
-        predictor.recognizer.parsing.enter(self.ledger)
+        from disconer.predict.recognizer import load_recognizer  # when it is needed: it brings torch
+
+        recognizer = load_recognizer(self.settings)
+        yield recognizer
+        recognizer.account(self.ledger)

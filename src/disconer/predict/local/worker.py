@@ -22,7 +22,8 @@ from disconer.predict.files import Folder
 from disconer.predict.inputs import Unit, units
 from disconer.predict.local.messages import Outcome, Task, error_to_dict
 from disconer.predict.local.parts import write_part
-from disconer.predict.predictor import Predictor
+from disconer.predict.recognizer import load_recognizer
+from disconer.predict.settings import Annotator
 
 GRACE = 5.0  # seconds to tidy up in
 
@@ -52,23 +53,23 @@ def do(task: Task, send: Send) -> Outcome:
     """Do a task, and tell of every block how many documents it brought."""
     ledger = Ledger(skip_bad=task.skip_bad)
     inputs = [unit for path, format in task.inputs for unit in units(open_source(path), format)]
-    predictor = Predictor(task.settings)
+    recognizer = load_recognizer(task.settings)
     outcome = Outcome(ledger=ledger)
     if task.to is None:
         outcome.part = write_part(
-            Path(task.out), task.share, inputs, predictor, ledger, lambda count: send({"finished": count})
+            Path(task.out), task.share, inputs, recognizer, ledger, lambda count: send({"finished": count})
         )
     else:
-        _fill(task, inputs, predictor, outcome, send)
-    predictor.recognizer.parsing.enter(ledger)
+        _fill(task, inputs, recognizer, outcome, send)
+    recognizer.account(ledger)
     return outcome
 
 
-def _fill(task: Task, inputs: list[Unit], predictor: Predictor, outcome: Outcome, send: Send) -> None:
+def _fill(task: Task, inputs: list[Unit], annotator: Annotator, outcome: Outcome, send: Send) -> None:
     assert task.to is not None
     folder = Folder(Path(task.out), format_named(task.to), outcome.ledger, force=task.force)
     folder.see = lambda id: send({"document": id})
-    for _ in folder.fill(inputs, predictor, task.share):
+    for _ in folder.fill(inputs, annotator, task.share):
         send({"finished": 1})
     outcome.written, outcome.done = folder.written, folder.done
 

@@ -14,12 +14,11 @@ from disconer.core.types import Document
 from disconer.formats.native import from_record
 from disconer.predict.local.jobs import THREAD_VARIABLES
 from disconer.predict.local.manifest import model_identity
-from disconer.predict.predictor import Predictor
 from disconer.predict.ray.block import END, Block
 from disconer.predict.ray.parts import ENCODINGS
 from disconer.predict.ray.plan import Plan
+from disconer.predict.recognizer import Recognizer, load_recognizer
 from disconer.store.names import find_model
-from disconer.text.syntax.attach import Account
 
 TAKEN_OVER = "An actor has died, and another one took over its documents."
 TRIES = 3  # of a block: Ray gives it to another actor whenever one dies, were it for ever
@@ -43,7 +42,7 @@ class Finder:
         self._encode = ENCODINGS[plan.to].encode
         self._broken: Exception | None = None
         try:
-            self._predictor = _load(plan)
+            self._recognizer = _load(plan)
         except Exception as error:
             self._broken = error
 
@@ -69,16 +68,14 @@ class Finder:
             raise _deadly(documents)
         if tries > 1:
             block.warnings.append(TAKEN_OVER)
-        found = list(self._predictor.annotate(documents))
+        found = list(self._recognizer.annotate(documents))
         block.ids = [document.id for document in found]
         block.content = self._encode(found, block.ledger)
-        recognizer = self._predictor.recognizer
-        recognizer.parsing.enter(block.ledger)
-        recognizer.parsing = Account()  # the next block has an account of its own
+        self._recognizer.account(block.ledger)
         self._attempts.end(block.number)
 
 
-def _load(plan: Plan) -> Predictor:
+def _load(plan: Plan) -> Recognizer:
     """The model, which must be the one that the prediction was begun with, wherever this actor runs."""
     folder = find_model(plan.settings.model)
     if model_identity(folder) != plan.model:
@@ -87,7 +84,7 @@ def _load(plan: Plan) -> Predictor:
             where=Where(str(folder)),
             fix="Copy the same model to every machine, or to a disk that all of them see.",
         )
-    return Predictor(plan.settings)
+    return load_recognizer(plan.settings)
 
 
 def _deadly(documents: Sequence[Document]) -> DisconerError:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from disconer.core.errors import DisconerError
 from disconer.predict.inputs import BLOCK_BYTES, Share, Unit
-from disconer.predict.predictor import Settings
+from disconer.predict.settings import Settings
 
 RAY_OPTION = "--ray"
 HERE = "local"  # stands for an address: a Ray of its own on this machine

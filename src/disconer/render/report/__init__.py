@@ -1,4 +1,4 @@
-"""An evaluation as one self-contained HTML page: figures, plots, and every wrong sentence drawn."""
+"""The evaluation report: a self-contained HTML page with metrics, plots, and every wrong sentence drawn."""
 
 from disconer.render.report.figures import learning_curve
 from disconer.render.report.page import Report

@@ -1,4 +1,4 @@
-"""The plots of an evaluation (precision against recall, calibration, learning) and its tables of errors."""
+"""The plots of an evaluation (precision-recall, calibration, learning curve) and its tables of errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from disconer.evaluate.mistakes import ErrorClass, Mistake
 from disconer.render.report.plots import Axis, Dot, Series, plot
 from disconer.render.stylesheet import escaped
 
-N_STEPS = 1_000  # thresholds that are told apart
+N_STEPS = 1_000  # distinct thresholds
 
 
 class Point(NamedTuple):
@@ -29,7 +29,7 @@ class Point(NamedTuple):
 
 
 class Curve:
-    """Counts predictions by score; one without a score counts as certain."""
+    """Counts predictions by score; a prediction without a score has score 1."""
 
     def __init__(self) -> None:
         self.n_gold = self.n_scored = 0
@@ -61,7 +61,7 @@ class Curve:
         return max(self.points(), key=lambda point: point.f1, default=None) if self.n_scored else None
 
 
-METRICS = "metrics.jsonl"  # in the folder of a run; the model is that folder's best/ or last/
+METRICS = "metrics.jsonl"  # in the folder of a run; the model is its best/ or last/
 
 
 class Epoch(NamedTuple):
@@ -72,7 +72,7 @@ class Epoch(NamedTuple):
 
 
 def learning_curve(model: str) -> list[Epoch]:
-    """The epochs of the run that a model folder belongs to; none if it is not of a run, or the record is damaged."""
+    """The epochs of a model folder's training run; none if it has no run, or the record is damaged."""
     folder = Path(model)
     for place in (folder / METRICS, folder.resolve().parent / METRICS):
         if folder.is_dir() and place.is_file():
@@ -87,18 +87,18 @@ def _epoch(line: str) -> Epoch:
     record = json.loads(line)
     figures = [float(record[name]) for name in ("loss", "dev_f1", "dev_f1_discontinuous")]
     if not all(map(math.isfinite, figures)):
-        raise ValueError(f"a figure that is no number in {line!r}")
+        raise ValueError(f"a value that is not a number in {line!r}")
     return Epoch(int(record["epoch"]), *figures)
 
 
 PERCENT = (0, 20, 40, 60, 80, 100)
 N_TICKS = 5
 HEADROOM = 1.05  # above the highest figure
-N_DOTS = 10  # thresholds that are noted on a curve
+N_DOTS = 10  # thresholds marked on a curve
 
 
 def precision_recall(curves: dict[str, Curve]) -> str:
-    """Of each curve the line, with thresholds noted on it."""
+    """The precision-recall plot, with thresholds marked on each curve."""
     series = []
     for name, curve in curves.items():
         points = list(curve.points())
@@ -127,7 +127,7 @@ def _dot(name: str, point: Point) -> Dot:
 
 
 def calibration_plot(calibration: Calibration) -> str:
-    """Of the predictions with a score near x, how many are right; on the diagonal, scores mean what they say."""
+    """Accuracy of predictions by score; on the diagonal, scores are perfectly calibrated."""
     bins = [bin for bin in calibration.bins if bin.count]
     if not bins:
         return ""
@@ -161,7 +161,7 @@ def learning_plots(epochs: Sequence[Epoch]) -> Iterator[str]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers between two figures, at most N_TICKS steps; whole ones where both are.
+    """Round numbers between two values, at most N_TICKS steps; integers if both are.
 
     >>> _ticks(0, 23), _ticks(1, 3), _ticks(0.0, 0.4)
     ([0, 5, 10, 15, 20], [1, 2, 3], [0.0, 0.1, 0.2, 0.30000000000000004, 0.4])
@@ -199,7 +199,7 @@ def kinds_of(mistake: Mistake) -> list[Kind]:
     return [kind for kind in Kind if kind in present]
 
 
-MAX_LABELS, MAX_PAIRS = 40, 15  # rows of the tables; what follows is only counted
+MAX_LABELS, MAX_PAIRS = 40, 15  # rows of the tables; the rest is only counted
 
 
 def errors_by_kind(confusion: Confusion) -> str:
@@ -218,7 +218,7 @@ def errors_by_label(confusion: Confusion, numbers: Sequence[str]) -> str:
 
 
 def labels_confused(confusion: Confusion) -> str:
-    """Which label was predicted where another is right."""
+    """Which label was predicted instead of which."""
     rows = "\n".join(
         f"<tr><td>{escaped(gold)}</td><td>{escaped(predicted)}</td><td>{count:,}</td></tr>"
         for (gold, predicted), count in confusion.labels.most_common(MAX_PAIRS)

@@ -63,7 +63,7 @@ _TAIL = """<script>
 
 
 class Report:
-    """Collects what the page needs while documents stream by, then writes it."""
+    """Collects the content of the page from a stream of documents, then writes it."""
 
     def __init__(self) -> None:
         self._sentences = Sentences()
@@ -71,7 +71,7 @@ class Report:
         self._all, self._discontinuous = Curve(), Curve()
 
     def add(self, gold: Document, predicted: Document) -> None:
-        """Take one more pair of documents with the same text."""
+        """Add a pair of documents with the same text."""
         for sentence in wrong_sentences(gold, predicted):
             self._sentences.add(sentence)
             self._confusion.add(sentence.mistakes)
@@ -85,7 +85,7 @@ class Report:
         """Write the page.
 
         evaluation: of the same documents.
-        facts: what was compared, and with what.
+        facts: what was compared, shown at the top.
         epochs: of the training run, if it is known.
         """
         for part in self._parts(evaluation, facts, epochs):
@@ -165,7 +165,7 @@ def _rows(section: Sequence[Row]) -> str:
 
 
 def _options(names: Sequence[str]) -> str:
-    """The values are the places of the names."""
+    """Options whose values are the positions of the names."""
     options = "".join(f'<option value="{number}">{escaped(name)}</option>' for number, name in enumerate(names))
     return f'<option value="">any</option>{options}'
 

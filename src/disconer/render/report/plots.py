@@ -1,4 +1,4 @@
-"""Small line plots as inline SVG, in the colours of the page, or as files of their own."""
+"""Small line plots as inline SVG, in the colours of the page, or as separate files."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from disconer.render.stylesheet import themes
 
 WIDTH, HEIGHT = 380, 270
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 10, 40  # around the field of the plot
-DASHES = ("none", "7 4", "2 4")  # lines differ in more than their colours
+DASHES = ("none", "7 4", "2 4")  # lines differ not only in colour
 DOT = 3.5
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What is measured, from where to where, and where lines are drawn. log: equal steps are equal factors."""
+    """Name, range and ticks of an axis. log: logarithmic."""
 
     name: str
     low: float
@@ -32,7 +32,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A point with a note that shows when the pointer rests on it."""
+    """A point with a tooltip."""
 
     x: float
     y: float
@@ -47,13 +47,13 @@ class Series:
 
 
 def plot(title: str, x: Axis, y: Axis, series: Sequence[Series], *, diagonal: bool = False) -> str:
-    """A figure. diagonal: also a line from the lower left to the upper right corner, to compare with."""
+    """A figure. diagonal: also draw the diagonal, for comparison."""
     drawn = drawing(title, x, y, series, diagonal=diagonal)
     return f'<figure class="plot"><figcaption>{escape(title)}</figcaption>\n{drawn}\n{_legend(series)}</figure>'
 
 
 def drawing(title: str, x: Axis, y: Axis, series: Sequence[Series], *, diagonal: bool = False) -> str:
-    """The figure's drawing alone, as SVG."""
+    """The plot alone, as SVG."""
     shapes = [*_grid(x, y)]
     if diagonal:
         shapes.append(f'<path class="even" d="{_path(((x.low, y.low), (x.high, y.high)), x, y)}"/>')

@@ -1,7 +1,7 @@
-"""The sentences in which something is wrong: found, drawn as they come, and kept compressed.
+"""Wrong sentences: found and drawn as documents arrive, and kept compressed.
 
-The page shows a few at a time. They stand in it as JSON, which a browser reads only when they are to be shown:
-a hundred thousand of them as elements would take it minutes.
+The page shows a few at a time. They are stored in it as JSON, which the browser parses only when needed: a hundred
+thousand sentences as elements would take minutes.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from disconer.text import segment
 class WrongSentence:
     """A sentence with its errors.
 
-    document, start, end: where it stands: the sentence, or more where an error reaches beyond it.
-    marks: all entities that lie in it or reach into it, gold and predicted.
+    document, start, end: the range of the sentence, or more if an error extends beyond it.
+    marks: all entities that overlap it, gold and predicted.
     mistakes: those whose first entity starts in it.
     """
 
@@ -44,7 +44,7 @@ class WrongSentence:
 
 
 def wrong_sentences(gold: Document, predicted: Document) -> Iterator[WrongSentence]:
-    """The sentences of a document that have an error, in order."""
+    """The sentences of a document with an error, in order."""
     found = mistakes(gold, predicted)
     if not found:
         return
@@ -68,7 +68,7 @@ def _reach(mistake: Mistake) -> tuple[int, int]:
 
 
 class _Marks:
-    """What there is to draw of a stretch of a document."""
+    """The marks in a range of a document."""
 
     def __init__(self, gold: Document, predicted: Document, found: Iterable[Mistake]) -> None:
         missed: dict[Key, str] = {}
@@ -80,7 +80,7 @@ class _Marks:
         self._predicted, self._wrong = Nearby(predicted.entities), wrong
 
     def within(self, start: int, end: int) -> Iterator[Mark]:
-        """What is right, then what was missed, then what is wrong."""
+        """Right, then missed, then wrong entities."""
         missed, predicted = _unique(self._gold(start, end)), _unique(self._predicted(start, end))
         for entity in predicted:
             if entity.key not in self._wrong:
@@ -94,7 +94,7 @@ class _Marks:
 
 
 def _unique(entities: Iterable[Entity]) -> list[Entity]:
-    """A repeated annotation is drawn once."""
+    """Duplicate annotations are drawn once."""
     found: dict[Key, Entity] = {}
     for entity in entities:
         found.setdefault(entity.key, entity)
@@ -114,7 +114,7 @@ class Sentences:
         self._chunks: list[bytes] = []
         self._waiting: list[str] = []
         self._labels: dict[str, int] = {}
-        self._facts: list[str] = []  # of each sentence what it can be found by
+        self._facts: list[str] = []  # of each sentence, the values of the filters
         self._palette = Palette()
 
     def __len__(self) -> int:
@@ -127,7 +127,7 @@ class Sentences:
             self._flush()
 
     def labels(self) -> list[str]:
-        """All labels that have an error; their places are their numbers in the facts."""
+        """All labels with an error; their positions are their numbers in the facts."""
         return list(self._labels)
 
     def write(self, stream: BinaryIO) -> None:
@@ -166,5 +166,5 @@ def _mentions(entities: tuple[Entity, ...]) -> str:
 
 
 def _json(value: object) -> str:
-    """JSON that may stand in an element: no `<` of it can end the element."""
+    """JSON that is safe inside an element: it contains no `<`."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

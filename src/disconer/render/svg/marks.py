@@ -17,7 +17,7 @@ _WORDS = re.compile(r"\s+|\S+")
 
 
 class Unit(NamedTuple):
-    """A stretch [start, end) of the text that is drawn as a whole, from column `left` to column `right`."""
+    """A range [start, end) of the text that is drawn as a whole, from column `left` to column `right`."""
 
     start: int
     end: int
@@ -37,19 +37,19 @@ class Row:
         return max((unit.right for unit in self.units), default=0)
 
     def spans(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The columns of a stretch that begins and ends with units: from left to right, one span if all adjoin."""
+        """The columns of a range that starts and ends at units: from left to right, one span if all are adjacent."""
         own = sorted((unit.left, unit.right) for unit in self.units if start <= unit.start and unit.end <= end)
         joined: list[tuple[int, int]] = []
         for left, right in own:
             if joined and joined[-1][1] == left:
                 joined[-1] = (joined[-1][0], right)
             else:
-                joined.append((left, max(right, left + 1)))  # what has no width is shown all the same
+                joined.append((left, max(right, left + 1)))  # zero-width text still gets a bar
         return joined
 
 
 def row_of(text: str, line: Line, tokens: Iterable[tuple[int, int]] = ()) -> Row:
-    """Place a line, cut wherever one of its pieces, fragments or `tokens` begins or ends."""
+    """Lay out a line, cut wherever one of its pieces, fragments or `tokens` starts or ends."""
     cuts = {line.start, line.end}
     for piece in line.pieces:
         cuts.update((piece.start, piece.end), *piece.fragments)

@@ -22,9 +22,9 @@ FIRST_LEVEL = 14  # from the top of the words to the lowest arc
 RELATION_RISE = 4  # from an arc to the baseline of its relation
 ABOVE = 14  # room for the relation of the highest arc
 CORNER = 6
-ASIDE = 5  # arcs leave a head this far from its middle, so that they do not meet those that arrive
+ASIDE = 5  # horizontal offset of outgoing arcs, so that they do not touch incoming ones
 GAP = 4  # between the relations of two arcs side by side
-MAX_LEVELS = 40  # arcs that would go higher are left out
+MAX_LEVELS = 40  # higher arcs are left out
 _HEAD = "l-3 -6h6z"  # of an arrow, from its tip
 
 
@@ -41,7 +41,7 @@ class Arc(NamedTuple):
 
     @property
     def reach(self) -> tuple[float, float]:
-        """What the arc and its relation take of a level."""
+        """The horizontal extent of the arc and its relation."""
         half = len(self.relation) * CAPTION_COLUMN / 2
         ends = [self.middle - half - GAP, self.middle + half + GAP, self.tip]
         if self.tail is not None:
@@ -64,7 +64,7 @@ class Arcs:
         for arc, level in self._drawn:
             yield f'<path class="a" d="{_path(arc, self._top(level), self._foot)}"/>'
             yield f'<path class="v" d="M{arc.tip:g} {self._foot:g}{_HEAD}"/>'
-        yield '<g paint-order="stroke">'  # what lies behind a relation is blanked out around its letters
+        yield '<g paint-order="stroke">'  # a background-coloured outline makes the relation readable
         for arc, level in self._drawn:
             if arc.relation:
                 y = self._top(level) - RELATION_RISE
@@ -115,7 +115,7 @@ def _path(arc: Arc, top: float, foot: float) -> str:
 
 
 def sentence_lines(document: Document, width: int) -> Iterator[Stretch]:
-    """A line for each sentence with heads, as long as it may be; all other text wrapped to `width`."""
+    """One unwrapped line per sentence with heads; other text is wrapped to `width`."""
     position = 0
     for sentence in document.sentences or ():
         if sentence.heads is not None:
@@ -130,7 +130,7 @@ def _rest(text: str, window: Stretch, width: int) -> Iterator[Stretch]:
         yield from wrapped_lines(text, width, window)
 
 
-WIDTH = 100  # columns of text, unless told otherwise
+WIDTH = 100  # default columns of text
 MARGIN = 16
 TEXT_HEIGHT = 15  # from the top of a line of text to its baseline
 LINE_GAP, DOCUMENT_GAP, HEAD_HEIGHT = 10, 20, 22
@@ -150,7 +150,7 @@ class Picture:
         """Draw one more document.
 
         head: a line above the text.
-        arcs: a sentence a line, with its dependencies over it.
+        arcs: one sentence per line, with its dependencies over it.
         """
         self._bottom += DOCUMENT_GAP if self._shapes else 0
         if head:
@@ -183,8 +183,8 @@ class Picture:
     def svg(self, *, theme: str = "auto", style: bool = True) -> str:
         """The whole picture.
 
-        theme: "light", "dark", or "auto" for what the reader prefers.
-        style: False where the rules of `svg_style` stand elsewhere in the page.
+        theme: "light", "dark", or "auto" for the reader's preference.
+        style: False if the page already has the rules of `svg_style`.
         """
         left, width = self._left - MARGIN, self._right - self._left + 2 * MARGIN
         height = self._bottom + 2 * MARGIN
@@ -214,7 +214,7 @@ def _words(text: str, row: Row, baseline: float) -> Iterator[str]:
 
 
 def _kept_joined(text: str, unit: Unit, word: str) -> str:
-    """With joiners where a word of joined letters (Arabic) is cut, so that they keep their shapes."""
+    """Add joiners where a word of joined letters (Arabic) is cut, so that letters keep their shapes."""
     before = _JOINER if unit.start and _joins(text[unit.start - 1]) and _joins(word[0]) else ""
     after = _JOINER if unit.end < len(text) and _joins(text[unit.end]) and _joins(word[-1]) else ""
     return before + word + after

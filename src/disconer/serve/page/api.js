@@ -1,4 +1,4 @@
-// Requests to the service. Whatever goes wrong is a Refusal with a message for people.
+// Requests to the service. Every error is a Refusal with a message for people.
 
 export class Refusal extends Error {
   constructor(status, message, retryAfter = null) {

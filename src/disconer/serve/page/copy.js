@@ -1,4 +1,4 @@
-// The clipboard, also where the page is not served over a safe connection.
+// The clipboard, also without HTTPS.
 
 export async function copyText(text) {
   if (navigator.clipboard) {
@@ -11,10 +11,10 @@ export async function copyText(text) {
   box.select();
   const done = document.execCommand("copy");
   box.remove();
-  if (!done) throw new Error("The browser does not let this page copy.");
+  if (!done) throw new Error("The browser does not allow this page to copy.");
 }
 
-// Says on a button for a moment that something was done.
+// Briefly shows on a button that something was done.
 export function confirmOn(button, word) {
   const name = (button.dataset.name ??= button.textContent);
   button.textContent = word;

@@ -1,4 +1,4 @@
-// Shows /openapi.json: each operation with an example, its fields and its answers.
+// Shows /openapi.json: each operation with an example, its fields and its responses.
 
 const source = await (await fetch("/openapi.json")).text();
 const document_ = JSON.parse(source.replaceAll("`", "")); // it is written in Markdown
@@ -65,14 +65,14 @@ function operation(path, method, described) {
     card.append(element("h3", "Parameters"), table(described.parameters.map(({ name, schema, description }) =>
       [`${name} ?`, typeOf(schema), description])));
   if (body) card.append(element("h3", "Request"), fields(body));
-  if (answer) card.append(element("h3", "Answer"), fields(answer));
+  if (answer) card.append(element("h3", "Response"), fields(answer));
   const refusals = Object.entries(described.responses).filter(([status]) => status >= 400);
   if (refusals.length)
-    card.append(element("h3", "Refusals"), table(refusals.map(([status, { description }]) => [status, description])));
+    card.append(element("h3", "Errors"), table(refusals.map(([status, { description }]) => [status, description])));
   return card;
 }
 
-// What the fields of requests and answers are made of.
+// The schemas of requests and responses.
 function shapes() {
   const named = Object.entries(document_.components.schemas).filter(([name, { properties }]) =>
     properties && !/^(Predict|Render|Models|Labels)/.test(name));

@@ -1,4 +1,4 @@
-// A text for each shape of entities, from the notes and criteria that disconer's users read.
+// One text per shape of entity, as in clinical notes and eligibility criteria.
 
 export const EXAMPLES = [
   ["Discontinuous", "History of severe renal or hepatic impairment."],
@@ -33,7 +33,7 @@ export function showExamples(place, onChoice) {
   );
 }
 
-// Marks the example that the text is, if it is one.
+// Marks the current example, if the text is one.
 export function markExample(place, text) {
   for (const button of place.children) button.setAttribute("aria-pressed", String(button.dataset.text === text));
 }

@@ -5,7 +5,7 @@ export async function textOf(file, maxBytes) {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
   } catch {
-    throw new Error(`${file.name} is not a text in UTF-8.`);
+    throw new Error(`${file.name} is not UTF-8 text.`);
   }
 }
 

@@ -1,10 +1,10 @@
-// Which entities are shown: those with a wanted label and a score that is high enough.
+// Filters entities by label and score.
 
 const N_COLOURS = 8; // as in drawing.css
 
 export class Filters {
   #labels = [];
-  #left = new Set(); // labels that are not wanted
+  #left = new Set(); // labels that are switched off
   #chips = new Map(); // label -> {box, count, chip}
 
   constructor({ fieldset, slider, shown, onChange }) {
@@ -57,7 +57,7 @@ export class Filters {
     this.onChange();
   }
 
-  // How many entities of each label there are, whether they are shown or not.
+  // The number of entities of each label, shown or not.
   showCounts(entities) {
     const counts = new Map();
     for (const { label } of entities) counts.set(label, (counts.get(label) ?? 0) + 1);

@@ -1,10 +1,10 @@
-// Work of which only the latest matters: starting it again ends what still runs.
+// Work of which only the latest matters: starting it again cancels what is running.
 
 export class Latest {
   #controller = null;
   #timer = null;
 
-  // Runs work(signal) after some milliseconds, unless it is started again before.
+  // Debounce: runs work(signal) after some milliseconds, unless it is started again before.
   start(work, delay = 0) {
     this.stop();
     const controller = (this.#controller = new AbortController());

@@ -1,4 +1,4 @@
-// The page: a text goes to the model, what comes back is filtered here and drawn by the service.
+// The page: sends the text to the model, filters the response here, and has the service draw it.
 
 import { Refusal, ask, useToken } from "./api.js";
 import { confirmOn, copyText } from "./copy.js";
@@ -26,8 +26,8 @@ const filters = new Filters({
 
 let models = [];
 let maxCharacters = Infinity;
-let found = { text: "", entities: [], milliseconds: null }; // the last answer of the model
-let shown = []; // its entities that pass the filters
+let found = { text: "", entities: [], milliseconds: null }; // the last response of the model
+let shown = []; // its entities after filtering
 
 async function start() {
   const answer = await attempt(() => ask("/v1/models"));
@@ -69,13 +69,13 @@ async function predict(signal) {
   redrawing.start(redraw);
 }
 
-// Filters what was found, and shows it everywhere.
+// Filters the entities, and updates drawing and table.
 async function redraw(signal) {
   const entities = filters.wanted(found.entities).map(asGiven);
   const body = { text: found.text, entities, model: at("model").value };
   const answer = await attempt(() => ask("/v1/render", { body, signal }));
   if (!answer) return;
-  shown = answer.entities; // with their kinds among those that are left
+  shown = answer.entities; // kinds are computed among these
   drawing.innerHTML = answer.content; // escaped by the service; the content policy lets no script run in it
   drawing.removeAttribute("aria-busy");
   filters.showCounts(found.entities);
@@ -100,7 +100,7 @@ function summary() {
   return parts.join(" · ");
 }
 
-// Runs something; shows why it did not work, and tries again where that may help. Null if it did not work.
+// Runs something; shows an error, and retries where that may help. Null on failure.
 async function attempt(work, again = null) {
   try {
     const result = await work();

@@ -1,4 +1,4 @@
-// The entities as rows; a row lights up its entity in the drawing, and the other way round.
+// The entities as rows; hovering over a row highlights its entity in the drawing, and vice versa.
 
 export function showRows(body, entities, text, colour) {
   const characters = Array.from(text); // offsets count code points, JavaScript's strings do not

@@ -2,7 +2,6 @@
 
 It needs the extras `serve` and `ray`; nothing outside this package imports it before `disconer serve --ray` runs.
 
-A request goes: Ray's proxy → `gate` (what is said when no replica answers) → a `replica` (the whole plain service but
-its connections). `plan` says how many replicas there are and what each may use; `deployment` starts, changes and ends
-them.
+A request passes: Ray's proxy → `gate` (errors when no replica responds) → a `replica` (the whole plain service except
+its connections). `plan` holds the number of replicas and their resources; `deployment` starts, updates and stops them.
 """

@@ -1,4 +1,4 @@
-"""Start the service on Ray, with proxies that take connections, change the one that runs there, and end it."""
+"""Start, update and stop the service on Ray, with the proxies that accept its connections."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from disconer.serve.ray.plan import Plan
 from disconer.serve.ray.replica import Replica, Settings, inspect_models
 from disconer.serve.server import END_SECONDS, bound_socket
 
-SPARE_REPLICAS = 1  # that a Ray of our own has room for: a new replica starts before an old one ends
-LATE_SECONDS = 5  # that a proxy waits longer for an answer than the service, which has something to say then
+SPARE_REPLICAS = 1  # room in a local Ray: a new replica starts before an old one stops
+LATE_SECONDS = 5  # that a proxy waits longer than the service's own timeout, which has a better message
 PATIENCE = 60  # seconds for a proxy to start on a busy machine
 
-logging.getLogger("ray.serve").setLevel(logging.ERROR)  # what it would say of itself, we say
+logging.getLogger("ray.serve").setLevel(logging.ERROR)  # we print our own messages
 
 PROXIES = gate.VARIABLE | {"RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": str(PATIENCE)}
 
 
 def start_with_room(plan: Plan) -> str:
-    """Start a Ray that has room for all replicas of a plan. Returns its address."""
+    """Start a local Ray with room for all replicas of a plan. Returns its address."""
     start(n_cpus=max((plan.replicas.most + SPARE_REPLICAS) * plan.threads, os.cpu_count() or 1))
     return str(ray.get_runtime_context().gcs_address)
 
 
 def is_there(address: str) -> bool:
-    """Whether somebody listens at `host:port`."""
+    """Whether there is a server at `host:port`."""
     try:
         knock(address, PATIENCE)
     except OSError:
@@ -49,13 +49,13 @@ def is_there(address: str) -> bool:
 
 
 def free_port(host: str, port: int) -> int:
-    """The port, if nobody listens there; for 0, any such."""
+    """The port, if it is free; for 0, any free port."""
     with bound_socket(host, port) as bound:
         return int(bound.getsockname()[1])
 
 
 def start_proxies(host: str, port: int, limits: Limits) -> str:
-    """Have Ray take connections, unless it does. Returns where."""
+    """Make Ray accept connections, unless it already does. Returns the URL."""
     serve.start(
         proxy_location="EveryNode",
         http_options={
@@ -69,17 +69,17 @@ def start_proxies(host: str, port: int, limits: Limits) -> str:
     )
     client = _get_global_client()
     assert client is not None
-    taken = client.http_config  # what Ray has from an earlier start it keeps
+    taken = client.http_config  # Ray keeps the options of an earlier start
     shown = f"[{taken.host}]" if ":" in taken.host else taken.host
     return f"http://{shown}:{taken.port}"
 
 
 APPLICATION = "disconer"
-SURGE_PERCENT = 20  # of the replicas that may be there in addition while models change; at least one
-HEALTH_SECONDS = 2  # between two looks whether a replica is well
+SURGE_PERCENT = 20  # additional replicas during a rolling update; at least one
+HEALTH_SECONDS = 2  # between health checks of a replica
 THREAD_VARIABLE = "OMP_NUM_THREADS"
-LOOK_SECONDS = 0.5  # between two looks whether Ray is still there
-MAX_TRIES = 3  # to start a replica, whose models were loaded before
+LOOK_SECONDS = 0.5  # between checks whether Ray is still running
+MAX_TRIES = 3  # to start a replica whose models are known to load
 
 
 def serve_on_ray(
@@ -93,13 +93,13 @@ def serve_on_ray(
     token: str | None = None,
     device: str | None = None,
 ) -> None:
-    """Serve models on Ray. On a Ray of its own until a signal says to end; on others, the service stays there.
+    """Serve models on Ray: on a local Ray until a signal stops it; on another, the service stays there.
 
-    models: where each is, by name. A service that runs there already becomes what is said here, without a pause.
+    models: paths by name. A service that is already running there is updated without downtime.
     """
     address = resolve(address)
     if own := address == HERE:
-        port = free_port(host, port)  # one that is taken is said before anything starts
+        port = free_port(host, port)  # report a taken port before anything starts
         address = start_with_room(plan)
     else:
         join(address)
@@ -107,7 +107,7 @@ def serve_on_ray(
         url = deploy(models, host=host, port=port, plan=plan, limits=limits, token=token, device=device)
         _say(f"serving {', '.join(models)} on {url}, {plan.replicas}")
         if own:
-            _say(f"Ctrl-C ends it; to change it: {TOKEN_SETTING} disconer serve --ray {address} …")
+            _say(f"Ctrl-C to stop; to update: {TOKEN_SETTING} disconer serve --ray {address} …")
             wait_for_signal()
             end(address)
     finally:
@@ -115,16 +115,17 @@ def serve_on_ray(
 
 
 def end_on_ray(address: str) -> None:
-    """End the service that stays on a Ray; others there go on."""
+    """Stop the service on a Ray; other applications there keep running."""
     address = resolve(address)
     if address == HERE:
         raise DisconerError(
-            "--replicas 0 ends a service that runs on Ray", fix="Say where: --ray ADDRESS. Ctrl-C ends one of its own."
+            "--replicas 0 stops a service on a running Ray",
+            fix="Give its address: --ray ADDRESS. Ctrl-C stops a local one.",
         )
     join(address)
     try:
         if APPLICATION not in serve.status().applications:
-            raise DisconerError(f"No service of disconer runs on the Ray at {address}")
+            raise DisconerError(f"No disconer service is running on the Ray at {address}")
         serve.delete(APPLICATION)
         _say("ended")
     finally:
@@ -141,26 +142,26 @@ def deploy(
     token: str | None = None,
     device: str | None = None,
 ) -> str:
-    """Have the Ray that is connected serve these models, in place of those that it serves. Returns its URL."""
+    """Deploy these models on the connected Ray, in place of the current ones. Returns the URL."""
     places = {name: _place(where) for name, where in models.items()}
     _say(f"loading {', '.join(models)} …")
     settings = Settings(models=places, identities=_identities(places), limits=limits, token=token, device=device)
     url = start_proxies(host, port, limits)
     if APPLICATION in serve.status().applications:
-        _say("changing the service that runs there …")
+        _say("updating the running service …")
     try:
         serve.run(application(settings, plan), name=APPLICATION)
     except RuntimeError as error:  # Ray has logged why
         raise DisconerError(
             "Ray could not start the replicas of the service",
             got=str(error).splitlines()[0],
-            fix="`serve status` says why. Replicas that ran before go on.",
+            fix="`serve status` says why. The old replicas keep running.",
         ) from error
     return url
 
 
 def application(settings: Settings, plan: Plan) -> Any:
-    """The service as Ray knows it."""
+    """The service as a Ray Serve application."""
     replicas = plan.replicas
     scale: dict[str, Any] = {"num_replicas": replicas.least}
     if not replicas.is_fixed:
@@ -173,7 +174,7 @@ def application(settings: Settings, plan: Plan) -> Any:
             "num_gpus": plan.gpus,
             "runtime_env": {"env_vars": {THREAD_VARIABLE: str(plan.threads)}},
         },
-        # More than a replica's own queue holds: it refuses better, as it knows how long its queue is.
+        # More than a replica's own queue holds: the replica rejects with a better Retry-After.
         max_ongoing_requests=settings.limits.queue_texts + 2 * settings.limits.batch_texts,
         max_queued_requests=settings.limits.queue_texts,
         backpressure_config={"status_code": 429},
@@ -182,16 +183,16 @@ def application(settings: Settings, plan: Plan) -> Any:
         graceful_shutdown_wait_loop_s=0.5,
         max_constructor_retry_count=MAX_TRIES,
         max_surge_percent=SURGE_PERCENT,
-        logging_config={"enable_access_log": False},  # a path may hold what a client is not supposed to put there
+        logging_config={"enable_access_log": False},  # a client may have put private data into a path
         **scale,
     )(serve.ingress()(Replica))
-    # Ray has no public way to say that nothing has changed, and starts all replicas anew without this.
+    # Ray has no public way to declare that nothing changed, and would restart all replicas without this.
     deployment._version = settings.digest
     return deployment.bind(settings)
 
 
 def _identities(models: dict[str, str]) -> dict[str, str]:
-    """Whether these models can be loaded is found out before anything is changed."""
+    """Check that these models can be loaded, before anything is changed."""
     seen = ray.get(ray.remote(num_cpus=0)(inspect_models).remote(models))
     if "error" in seen:
         raise error_from_dict(seen["error"])
@@ -200,7 +201,7 @@ def _identities(models: dict[str, str]) -> dict[str, str]:
 
 
 def _place(where: str) -> str:
-    """A folder as other processes find it; or a name, as it is."""
+    """A folder as an absolute path; a name unchanged."""
     path = Path(where)
     return str(path.resolve()) if path.exists() else where
 
@@ -213,15 +214,15 @@ def wait_for_signal() -> None:
 
 
 def end(address: str) -> None:
-    """Have replicas answer what they took. If the signal went to Ray, too, there is nobody left to ask for that."""
-    _say("ending …")
+    """Let replicas finish accepted requests. If the signal also went to Ray, they are already gone."""
+    _say("shutting down …")
     deleting = threading.Thread(target=serve.delete, args=(APPLICATION,), daemon=True)
     deleting.start()
     while deleting.is_alive():
         deleting.join(LOOK_SECONDS)
         if not is_there(address):
-            _say("Ray ended at once: requests that it worked on are lost. Send the signal to this process only.")
-            os._exit(1)  # Ray's own end would look for its processes for a minute
+            _say("Ray stopped at once: running requests are lost. Send the signal to this process only.")
+            os._exit(1)  # Ray's own shutdown would search for its processes for a minute
 
 
 def _say(text: str) -> None:

@@ -1,7 +1,7 @@
-"""In Ray's proxies: whatever does not come from a replica is said in the service's own words.
+"""Middleware in Ray's proxies: errors that do not come from a replica get the service's own format.
 
-Ray answers 500 without a body of use when a replica dies under a request, and plain text when there is none. Its
-proxies take further layers from a function that an environment variable names: see `VARIABLE`.
+Ray responds with a bare 500 when a replica dies during a request, and with plain text when there is none. Its proxies
+load middleware from a function named by an environment variable: see `VARIABLE`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from disconer.serve.watch import HEADERS
 
 VARIABLE = {"RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH": f"{__name__}.layers"}
 
-PATHS = ("/metrics", "/v1/")  # beside those that need no token
-MARK = HEADERS[0]  # every answer of a replica has it
+PATHS = ("/metrics", "/v1/")  # besides those that need no token
+MARK = HEADERS[0]  # every response of a replica has it
 RETRY_SECONDS = 2  # until another replica has taken over, or a queue has shrunk
 
 
 class Gate:
-    """Passes on what replicas answer, and answers itself where none does.
+    """Passes on responses of replicas, and responds itself if there is none.
 
-    Other applications may live behind the same proxy: their paths are none of its business.
+    Paths of other applications behind the same proxy are passed through.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -33,7 +33,7 @@ class Gate:
         if scope["type"] != "http" or not is_ours(scope["path"]):
             await self.app(scope, receive, send)
             return
-        head: Message | None = None  # held back until there is a body: a replica may die between the two
+        head: Message | None = None  # held back until the body starts: a replica may die in between
         passed_on = False
 
         async def send_on(message: Message) -> None:
@@ -56,16 +56,16 @@ def is_ours(path: str) -> bool:
 
 
 def problem(status: int | None) -> Problem:
-    """What to say instead of Ray's answer; None: it had none, as the replica died under the request."""
+    """The error that replaces Ray's response; None: no response, as the replica died during the request."""
     if status == 429:
         refusal = busy(RETRY_SECONDS)
     elif status == 408:
-        refusal = unavailable("too-late", "There was no answer in time. Send less, or try again soon.")
+        refusal = unavailable("too-late", "The request timed out. Send less text, or try again soon.")
     elif status in (404, 503):
-        refusal = unavailable("not-ready", "This service has no model at work just now. Try again soon.")
+        refusal = unavailable("not-ready", "This service has no running replica at the moment. Try again soon.")
     else:
         refusal = unavailable(
-            "replica-lost", "The process that worked on this request has died. Send it again.", RETRY_SECONDS
+            "replica-lost", "The process that handled this request died. Send it again.", RETRY_SECONDS
         )
     refusal.headers |= {name.decode("ascii"): value.decode("ascii") for name, value in HEADERS}
     return refusal

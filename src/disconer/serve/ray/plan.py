@@ -1,4 +1,4 @@
-"""How many replicas, and what each of them may use. No Ray here: the command line reads it, too."""
+"""The number of replicas and their resources. Does not import Ray: the command line uses it too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from disconer.core.errors import DisconerError
 
 @dataclass(frozen=True, slots=True)
 class Replicas:
-    """As many as that, or as many as the load asks for between two bounds.
+    """A fixed number of replicas, or autoscaling between two bounds.
 
     >>> Replicas.parse("2-8")
     Replicas(least=2, most=8)
@@ -25,7 +25,7 @@ class Replicas:
         bounds = cls(int(found[1]), int(found[2] or found[1])) if found else None
         if bounds is None or not 1 <= bounds.least <= bounds.most:
             raise DisconerError(
-                "--replicas says how many processes answer", got=repr(text), expected="a number, such as 3, or 1-4"
+                "--replicas takes a number or a range", got=repr(text), expected="a number, such as 3, or 1-4"
             )
         return bounds
 
@@ -41,10 +41,10 @@ class Replicas:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to ask of the cluster.
+    """The resources to request from the cluster.
 
-    threads: of the model, and processors that Ray sets aside, of each replica.
-    gpus: that Ray sets aside for each replica; 0.5 lets two share one.
+    threads: threads of the model, and CPUs that Ray reserves, per replica.
+    gpus: GPUs that Ray reserves per replica; 0.5 lets two replicas share one.
     """
 
     replicas: Replicas = Replicas(1, 1)

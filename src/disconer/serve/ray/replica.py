@@ -1,4 +1,4 @@
-"""A replica: a process of Ray's that holds the models, and answers as the plain service does."""
+"""A replica: a Ray process that holds the models and runs the plain service."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from disconer.serve.limits import Limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What makes one replica unlike another.
+    """The settings of a replica.
 
-    models: where each is, by name; the first is for requests that name none.
-    identities: of their files, by name; so that another model at the same place is another one.
+    models: paths by name; the first is the default.
+    identities: of their files, by name; so that another model at the same path counts as a change.
     """
 
     models: dict[str, str]
@@ -30,16 +30,16 @@ class Settings:
 
     @property
     def digest(self) -> str:
-        """The same for the same settings, as long as the program is the same."""
+        """A version that is the same for the same settings and code."""
         described = json.dumps([list(self.models), asdict(self), __version__], sort_keys=True)
         return blake2b(described.encode(), digest_size=16).hexdigest()
 
 
 class Replica:
-    """What Ray makes a process of."""
+    """The class that Ray deploys."""
 
     def __init__(self, settings: Settings) -> None:
-        from disconer.predict.recognizer import Recognizer  # only here: it brings torch
+        from disconer.predict.recognizer import Recognizer  # only here: it imports torch
 
         recognizers = {
             name: Recognizer.from_pretrained(where, device=settings.device) for name, where in settings.models.items()
@@ -47,16 +47,16 @@ class Replica:
         self._service_app = create_app(recognizers, limits=settings.limits, token=settings.token)
 
     def __serve_build_asgi_app__(self) -> FastAPI:
-        """Asked for by Ray."""
+        """Called by Ray."""
         return self._service_app
 
     def check_health(self) -> None:
-        """Asked for by Ray every few seconds: a replica for which this raises is replaced."""
+        """Called by Ray every few seconds: a replica for which this raises is replaced."""
         self._service_app.state.service.check_ready()
 
 
 def inspect_models(models: dict[str, str]) -> dict[str, Any]:
-    """Load models where replicas will, and tell who they are, or what a person could put right about them."""
+    """Load models where replicas will, and return their identities, or an error that the user can fix."""
     from disconer.core.errors import DisconerError
     from disconer.predict.local.manifest import model_identity
     from disconer.predict.local.messages import error_to_dict

@@ -140,6 +140,7 @@ def test_the_hub_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == ["owner/name"]
 
 
+@pytest.mark.slow
 def test_offline_the_cache_still_counts_and_the_rest_is_said_at_once(tmp_path: Path) -> None:
     """In a process of its own: the libraries read these variables when they are imported."""
     snapshot = tmp_path / "hub" / "models--owner--cached" / "snapshots" / "abc"

@@ -220,6 +220,7 @@ def test_a_description_that_is_damaged(saved: Path) -> None:
         load_model(saved)
 
 
+@pytest.mark.slow
 def test_it_learns_and_predicts_without_transformers(tmp_path: Path) -> None:
     """In a process of its own, from configuration to prediction."""
     documents = complaints(12)
@@ -242,6 +243,7 @@ def test_it_learns_and_predicts_without_transformers(tmp_path: Path) -> None:
     assert "note: word vectors: 19 of 6 numbers, 18 of them kept" in ran.stderr
 
 
+@pytest.mark.slow
 def test_it_learns(tmp_path: Path) -> None:
     documents = complaints(40)
     values = prepare(tmp_path, documents, documents, epochs=12, batch_tokens=64, head_rate=1e-2).to_dict()

@@ -191,7 +191,7 @@ class GridReader:
         """What may be an entity, and a link, in windows of like length."""
         n_words, n_gaps = sizes(lengths, self._reach)
         (scores,) = self._grid({"words": words[rows, :n_words], "lengths": lengths, "gaps": np.arange(n_gaps)})
-        probabilities = (1 / (1 + np.exp(-scores))).astype(np.float32)  # (pairs, scores)
+        probabilities = ((1 + np.tanh(scores / 2)) / 2).astype(np.float32)  # (pairs, scores)
         own, first, gap = places(lengths, n_words, n_gaps)
         labelled, after = probabilities[:, :-AFTER_LABELS], probabilities[:, -AFTER_LABELS:]
         cell, label = (labelled > self._threshold).nonzero()

@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.text.syntax.parser import CIRCLE, OUT_OF_RANGE, OWN_HEAD, WRONG_COUNT, Tree, depths_of, fault_in
+from disconer.core.types import Document, Sentence
+from disconer.text import segment
+from disconer.text.syntax.parser import CIRCLE, OUT_OF_RANGE, OWN_HEAD, WRONG_COUNT, Tree, Words, depths_of, fault_in
+from strategies import documents
+from text.syntax.fakes import words_of
 
 
 @pytest.mark.parametrize(
@@ -45,3 +49,32 @@ def test_depths_are_known_exactly_where_every_word_comes_to_a_root(heads: list[i
 def test_a_long_chain_is_no_trouble() -> None:
     n = 20_000
     assert depths_of([*range(1, n), -1]) == list(range(n - 1, -1, -1))
+
+
+# Words
+
+
+def test_words_and_what_parts_them() -> None:
+    assert words_of("No fever,  chills.") == Words(
+        ("No", "fever", ",", "chills", "."), (True, False, True, False, False)
+    )
+
+
+def test_the_same_words_are_the_same_whatever_the_whitespace() -> None:
+    assert words_of("No\tfever") == words_of("No   fever")
+    assert words_of("No fever") != words_of("Nofever")
+
+
+def test_characters_that_no_parser_takes() -> None:
+    text = "a\u00a0b \ud800 \u2028"
+    words = Words.of(text, Sentence(0, len(text), ((0, 3), (4, 5), (6, 7))))
+    assert words.texts == ("ab", "\ufffd", "_")
+    "".join(words.texts).encode()
+
+
+@given(documents())
+def test_words_are_what_shows_of_the_text(document: Document) -> None:
+    for sentence in segment(document).sentences or ():
+        words = Words.of(document.text, sentence)
+        assert len(words) == len(words.spaces) == len(sentence.tokens)
+        assert "".join(words.texts) == "".join(document.text[sentence.start : sentence.end].split())

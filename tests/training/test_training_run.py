@@ -56,6 +56,7 @@ def test_fingerprints_tell_names_and_contents_apart(tmp_path: Path) -> None:
     assert data_hash(str(tmp_path / "a")) == data_hash(str(tmp_path / "a" / "a.txt")) == single
 
 
+@pytest.mark.slow
 def test_stops_when_dev_does_not_get_better(tmp_path: Path) -> None:
     rates = {"encoder_rate": 1e-3, "head_rate": 3e-3}
     config = prepare(tmp_path, complaints(8), complaints(8), epochs=60, patience=3, warmup=0.0, **rates)

@@ -33,6 +33,6 @@ def test_each_start_has_a_name_of_its_own(n_processes: int) -> None:
 def test_who_died_before_meeting_is_forgotten() -> None:
     store = HashStore()
     for rank in (0, 1):  # each comes alone, and gives up
-        with pytest.raises(DisconerError, match="did not come"):
+        with pytest.raises(DisconerError, match="did not join"):
             agree_on_start(store, rank, 3, SOON)
     assert len(start(store, 3)) == 1

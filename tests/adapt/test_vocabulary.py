@@ -66,7 +66,9 @@ def test_words_of_a_file(tmp_path: Path) -> None:
     file.write_text("KneePain\n\npainstiffness\nkneepain\npain\nzzz\n")
     assert listed_words(file, Vocabulary(tiny_tokenizer())).words == ["kneepain", "painstiffness", "zzz"]
     file.write_text("kneepain\nknee pain\n")
-    with pytest.raises(DisconerError, match=r"words\.txt, line 2: This is no word.*Got 'knee pain', expected one word"):
+    with pytest.raises(
+        DisconerError, match=r"words\.txt, line 2: This word cannot be added.*Got 'knee pain', expected one word"
+    ):
         listed_words(file, Vocabulary(tiny_tokenizer()))
     file.write_bytes(b"caf\xe9")
     with pytest.raises(DisconerError, match=r"words\.txt: This file of words cannot be read.*UTF-8"):
@@ -146,7 +148,7 @@ def test_what_is_saved_loads_with_its_words(encoder: str, texts: Path, tmp_path:
     assert len(again) <= transformer.get_input_embeddings().num_embeddings
     assert (result.folder / "adaptation" / "words.txt").read_text() == "painstiffness\nkneepain\nhandpain\n"
     card = (result.folder / "README.md").read_text("utf-8")
-    assert "\n3 words that the tokenizer of" in card
+    assert "\n3 words were added to the vocabulary" in card
     assert "words: mine.txt\n" in card
     assert str(tmp_path) not in card + (result.folder / "adaptation" / "run.json").read_text()
 
@@ -161,7 +163,7 @@ def test_words_are_counted_in_the_text(
         (notes / f"{number}.txt").write_text(f"Painstiffness and kneepain {'handpain' if number < 5 else 'pain'} " * 4)
     result = adapt(encoder, [notes], tmp_path / "adapted", quick(steps=2, words=5))
     assert (result.folder / "adaptation" / "words.txt").read_text() == "painstiffness\nkneepain\n"
-    assert "words: 2 get pieces of their own; pieces a word: 1.79 → 1.04" in capsys.readouterr().err
+    assert "words: 2 added to the vocabulary; subwords per word: 1.79 → 1.04" in capsys.readouterr().err
 
 
 def test_vocabularies_that_take_no_words(texts: Path, tmp_path: Path) -> None:
@@ -169,11 +171,11 @@ def test_vocabularies_that_take_no_words(texts: Path, tmp_path: Path) -> None:
     tokenizer = byte_level()
     tokenizer.add_special_tokens({"mask_token": "<mask>"})
     tokenizer.save_pretrained(folder)
-    with pytest.raises(DisconerError, match=r"cannot be given more words. Got a tokenizer of the kind BPE.*WordPiece"):
+    with pytest.raises(DisconerError, match=r"cannot be extended. Got a tokenizer of type BPE.*WordPiece"):
         adapt(str(folder), [texts], tmp_path / "adapted", quick(words=5))
 
 
 @pytest.mark.parametrize("words", [0, -3, "words.txt"])
 def test_words_that_cannot_be(words: Any) -> None:
-    with pytest.raises(DisconerError, match=r"words .*, expected a number from 1 on, or the Path of a file"):
+    with pytest.raises(DisconerError, match=r"words .*, expected a number from 1, or the Path of a file"):
         quick(words=words)

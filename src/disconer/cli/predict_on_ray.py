@@ -1,68 +1,38 @@
-"""`--ray [ADDRESS]`, whose value may be left out, and what `disconer predict --ray` takes and says."""
+"""What `disconer predict --ray` takes and says."""
 
 from __future__ import annotations
 
 import os
 import sys
-from itertools import zip_longest
-from typing import Any
-
-from typer.core import TyperCommand
 
 from disconer.core.errors import DisconerError, Where
 from disconer.formats.remote import is_url
 from disconer.predict.local.work import Work
-from disconer.predict.ray.plan import HERE, RAY_OPTION, Cluster, check_ray_installed
-
-
-class RayCommand(TyperCommand):
-    """A command that takes `--ray` with and without an address."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, with_address(args))
-
-
-def with_address(arguments: list[str]) -> list[str]:
-    """The arguments, with an address after each `--ray` that has none.
-
-    >>> with_address(["--ray", "--model", "chia"])
-    ['--ray', 'local', '--model', 'chia']
-    >>> with_address(["--ray", "head:6379"])
-    ['--ray', 'head:6379']
-    """
-    completed: list[str] = []
-    for argument, following in zip_longest(arguments, arguments[1:], fillvalue="-"):
-        completed.append(argument)
-        if argument == RAY_OPTION and following.startswith("-"):
-            completed.append(HERE)
-    return completed
-
+from disconer.predict.ray.plan import Cluster, check_ray_installed
 
 FORMATS = ("jsonl", "parquet")
 
 
 def refuse_without_ray(out: str | None, actors: int | None, gpus_per_actor: float) -> None:
-    """Say what goes with --ray alone."""
+    """Reject options that need --ray."""
     if actors is not None or gpus_per_actor:
-        raise DisconerError("--actors and --gpus-per-actor go with --ray", fix="Add --ray, or say --jobs.")
+        raise DisconerError("--actors and --gpus-per-actor need --ray", fix="Add --ray, or use --jobs.")
     if out is not None and is_url(out):
-        raise DisconerError(
-            "Only with --ray can the output lie elsewhere", where=Where(out), fix="Add --ray, or name a file here."
-        )
+        raise DisconerError("A remote output needs --ray", where=Where(out), fix="Add --ray, or name a local file.")
 
 
 def refuse_with_ray(*, jobs: int, shard: str | None, device: str | None) -> None:
-    """Say what does not go with --ray, as Ray itself shares out work and hardware."""
+    """Reject options that conflict with --ray, which distributes work and hardware itself."""
     if jobs > 1 or shard is not None:
-        raise DisconerError("Ray shares the work itself", fix="Say --actors N in place of --jobs and --shard.")
+        raise DisconerError("Ray distributes the work itself", fix="Use --actors N instead of --jobs and --shard.")
     if device not in (None, "cpu"):
         raise DisconerError(
-            "Ray shares GPUs out itself", got=f"--device {device}", fix="Say --gpus-per-actor 1, or a part of one."
+            "Ray assigns GPUs itself", got=f"--device {device}", fix="Use --gpus-per-actor 1, or a fraction."
         )
 
 
 def predict_on_ray(work: Work, out: str | None, to_format: str | None, cluster: Cluster, *, force: bool) -> None:
-    """Predict into a folder of parts, wherever it lies, and say on stderr what came of it."""
+    """Predict into a folder of parts, local or remote, and report the outcome on stderr."""
     check_ray_installed("pyarrow", "fsspec")
     to = to_format or FORMATS[0]
     folder = _checked_folder(out, to)
@@ -73,7 +43,7 @@ def predict_on_ray(work: Work, out: str | None, to_format: str | None, cluster: 
     print(f"written: {_amount(outcome.written, outcome.parts)} in {folder}", file=sys.stderr)
     if outcome.parts_before:
         told = _amount(outcome.written_before, outcome.parts_before)
-        print(f"passed over: {told} that were there already (--force does them again)", file=sys.stderr)
+        print(f"skipped: {told} that were already there (--force predicts them again)", file=sys.stderr)
 
 
 def _amount(n_documents: int, n_parts: int) -> str:
@@ -93,9 +63,9 @@ def _checked_folder(out: str | None, to: str) -> str:
 
 
 def _as_everywhere(path: str) -> str:
-    """The path as the reader finds it, who runs in another process."""
+    """The path as seen by the reader, which runs in another process."""
     if path.startswith("memory:"):
         raise DisconerError(
-            "What is in the memory of this process no other can read", where=Where(path), fix="Write it to a file."
+            "Other processes cannot read what is in this process's memory", where=Where(path), fix="Write it to a file."
         )
     return path if is_url(path) else os.path.abspath(path)

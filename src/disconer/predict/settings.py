@@ -1,0 +1,34 @@
+"""What is asked of a prediction, and what prediction asks of a recogniser. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from disconer.core.types import Document
+
+Precision = Literal["fp32", "bf16"]
+
+
+class Annotator(Protocol):
+    """What prediction needs of a `Recognizer`."""
+
+    def annotate(self, documents: Iterable[Document]) -> Iterable[Document]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is asked of a prediction; see `recognizer.load_recognizer`.
+
+    model: folder or name. labels: those that are wanted, with commas; None for all.
+    threshold: entities with a lower score are left out.
+    parser, device, precision: see `Recognizer`.
+    """
+
+    model: str
+    labels: str | None = None
+    threshold: float = 0.0
+    parser: str | None = None
+    device: str | None = None
+    precision: Precision = "fp32"
