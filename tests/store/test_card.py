@@ -27,6 +27,12 @@ def figures() -> Figures:
     return {"dev": evaluate([gold], [found]).to_dict(), "test": evaluate([gold], [gold]).to_dict()}
 
 
+def test_the_model_that_it_started_from_is_named() -> None:
+    made = card(training={"start_from": "/home/ann/runs/chia"})
+    assert "on the encoder `biomedical-minilm`, starting from the model `runs/chia`, with the head" in made
+    assert "  start_from: runs/chia\n" in made
+
+
 def test_word_for_word() -> None:
     data = {"train": "/home/ann/corpora/cadec/train.jsonl", "dev": "cadec/dev.jsonl", "test": "cadec/test.jsonl"}
     made, settings = card(figures=figures(), data=data).split("```yaml\n")

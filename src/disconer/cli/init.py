@@ -18,17 +18,20 @@ def init(
     *,
     preset: str | None = None,
     head: str | None = None,
+    start_from: str | None = None,
     format: str | None = None,
     force: bool = False,
 ) -> list[str]:
     """Write a configuration for the data in `source`, and splits if it has none; returns what was found.
 
     head: the kind of head; None: that of the preset, or the default.
+    start_from: the model to start training from; its sections of the configuration are copied.
     New splits are written to a folder next to `out`.
     """
     from disconer.config import HEADS, load_config
     from disconer.config.template import template
     from disconer.evaluate.survey import survey
+    from disconer.start.from_model import read_start
     from disconer.start.propose import findings, propose
     from disconer.start.splits import TRAIN, check_target, plan_splits
 
@@ -36,6 +39,9 @@ def init(
     if head is not None:
         HEADS.get(head)  # an unknown one is told before the data is read
     base = load_config(preset) if preset else None
+    start = read_start(start_from) if start_from else None
+    if start:
+        base = start.settings(base, head)
     folder = out.parent / f"{out.stem}-data"
     splits = plan_splits(source, format, folder)
     if splits.assigned:
@@ -51,6 +57,8 @@ def init(
         )
     proposed = propose(splits, found, base, head)
     lines = list(findings(proposed, found, splits))
+    if start:
+        lines += start.findings(proposed.config, found.labels)
     header = [f"Written by `disconer init` for {source}.", "", f"  disconer train {out} --out model", "", *lines]
     if splits.assigned:
         splits.write(folder)
@@ -78,6 +86,9 @@ def init_cli(
     head: Annotated[
         str | None, typer.Option(help="Kind of head, such as tagger; by default that of the preset, or span.")
     ] = None,
+    start_from: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Model to start training from: a name, a run or a folder.")
+    ] = None,
     from_format: Annotated[str | None, typer.Option("--from", help="Format of DATA; detected if not given.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
@@ -88,7 +99,8 @@ def init_cli(
     Without DATA, the preset is written unchanged.
     """
     if source is not None:
-        print("\n".join(init(source, out, preset=preset, head=head, format=from_format, force=force)))
+        lines = init(source, out, preset=preset, head=head, start_from=start_from, format=from_format, force=force)
+        print("\n".join(lines))
     elif preset is not None:
         copy_preset(preset, out, force=force)
     else:

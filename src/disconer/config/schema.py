@@ -162,6 +162,11 @@ class SyntaxConfig(Section):
 class TrainingConfig(Section):
     """How the model learns."""
 
+    start_from: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Model to start from: a name, a run or a folder; labels of other names start fresh. null: none.",
+    )
     seed: Annotated[int, Field(ge=0, lt=2**32)] = Field(
         default=1, description="Random seed: the same seed gives the same model."
     )

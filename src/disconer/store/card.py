@@ -65,7 +65,7 @@ $figures
 
 ## How it was made
 
-disconer $version on the encoder `$encoder`, with the head `$head`: $about. The settings:
+disconer $version on the encoder `$encoder`$start, with the head `$head`: $about. The settings:
 
 ```yaml
 $settings```
@@ -89,6 +89,7 @@ def model_card(
         limits=limits_in_words(config, labels),
         version=version,
         encoder=public_name(config.encoder.name),
+        start=start_in_words(config),
         head=config.head.kind,
         about=kind_of(config.head).about,
         parser=_parser_line(config),
@@ -101,13 +102,21 @@ def limits_in_words(config: Config, labels: Sequence[str]) -> str:
     return " ".join(["Entities never cross sentences.", *kind_of(config.head).limits(config.head, labels)])
 
 
+def start_in_words(config: Config) -> str:
+    """What follows on the encoder that a model stands on."""
+    start = config.training.start_from
+    return "" if start is None else f", starting from the model `{public_name(start)}`"
+
+
 def card_settings(config: Config) -> str:
     """The settings as YAML, without the data and without local paths."""
     settings = {name: section for name, section in config.to_dict().items() if name != "data"}
+    start = config.training.start_from
     return format_yaml(
         settings
         | {"encoder": settings["encoder"] | {"name": public_name(config.encoder.name)}}
         | {"syntax": settings["syntax"] | {"parser": _public_parser(config)}}
+        | {"training": settings["training"] | {"start_from": start and public_name(start)}}
     )
 
 

@@ -10,7 +10,7 @@ from disconer.config import Config
 from disconer.core.types import Kind
 from disconer.evaluate.evaluation import Spread
 from disconer.nn.heads.kind import kind_of
-from disconer.store.card import card_settings, limits_in_words, public_name
+from disconer.store.card import card_settings, limits_in_words, public_name, start_in_words
 
 Release = Mapping[str, Any]  # as written by `release.record_release`
 
@@ -92,7 +92,7 @@ $citation
 
 ## How it was made
 
-disconer $version on the encoder `$encoder`, with the head `$head` ($about):
+disconer $version on the encoder `$encoder`$start, with the head `$head` ($about):
 
 ```
 $commands
@@ -131,6 +131,7 @@ def release_card(release: Release, *, config: Config, version: str, export: str 
         limits="\n".join(f"- {limit}" for limit in _limits(release, config)),
         version=version,
         encoder=public_name(config.encoder.name),
+        start=start_in_words(config),
         head=config.head.kind,
         about=kind_of(config.head).about,
         settings=card_settings(config),

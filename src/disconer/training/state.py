@@ -21,6 +21,8 @@ from disconer.nn.weights import save_weights
 from disconer.runs.state import Stateful, save_state
 from disconer.runs.versions import code_hash, versions
 from disconer.store.checkpoint import Model, save_model
+from disconer.store.digest import model_digest
+from disconer.store.names import find_model
 
 BEST, LAST = "best", "last"
 
@@ -137,6 +139,8 @@ def _save_model(model: Model, folder: Path) -> None:
 
 
 SPLITS = ("train", "dev", "test")
+START = "training.start_from"
+PLACES = {START, *(f"data.{split}" for split in SPLITS)}  # settings that may change if what is there does not
 
 
 def run_facts(config: Config, n_processes: int) -> dict[str, Any]:
@@ -148,13 +152,17 @@ def run_facts(config: Config, n_processes: int) -> dict[str, Any]:
         "processes": n_processes,
         "batches_a_step": n_processes * config.training.accumulate,
         "data": _hashes(config.data),
+        **_start(config.training.start_from),
     }
+
+
+def _start(model: str | None) -> dict[str, str]:
+    return {} if model is None else {"start_from": model_digest(find_model(model))}
 
 
 def facts_of_all(config: Config, facts: Mapping[str, Any]) -> dict[str, Any]:
     """What all processes of a run must have in common. The same data may have another path on another machine."""
-    places = {f"data.{split}" for split in SPLITS}
-    settings = {key: value for key, value in _flat(config.to_dict()).items() if key not in places}
+    settings = {key: value for key, value in _flat(config.to_dict()).items() if key not in PLACES}
     code = {"disconer": __version__, "disconer's code": code_hash(), **versions()}
     return settings | _lasting(facts) | code
 
@@ -169,7 +177,7 @@ def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) ->
     then = _flat(load_config(folder.config).to_dict()) | _lasting(json.loads(folder.facts.read_text("utf-8")))
     now = _flat(config.to_dict()) | _lasting(facts)
     # Data may move if it stays the same, and the number of processes may change if batches per step do not.
-    free = {*(f"data.{split}" for split in SPLITS), "training.accumulate"}
+    free = {*PLACES, "training.accumulate"}
     changed = [key for key in sorted((then.keys() | now.keys()) - free) if then.get(key) != now.get(key)]
     if changed:
         raise DisconerError(
@@ -183,6 +191,8 @@ def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) ->
 def _lasting(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The facts that determine the result, with shortened fingerprints."""
     content = {f"content of data.{split}": str(digest)[:8] for split, digest in facts.get("data", {}).items()}
+    if start := facts.get("start_from"):
+        content[f"content of {START}"] = str(start)[:8]
     return {"batches per step (processes times training.accumulate)": facts.get("batches_a_step"), **content}
 
 

@@ -14,8 +14,6 @@ from disconer.config import Config
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.evaluate import Evaluation
-from disconer.nn.build import build_network
-from disconer.nn.encoders.encoding import load_encoding
 from disconer.nn.scores import UNSCALED
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
@@ -28,6 +26,7 @@ from disconer.training.display import Display
 from disconer.training.examples import Example, Learnable, examples_fingerprint, make_examples
 from disconer.training.loop import Loop
 from disconer.training.measure import measure, scale_on
+from disconer.training.start_from import check_start, first_model
 from disconer.training.state import RunFolder, check_record, facts_of_all, run_facts, write_record
 from disconer.training.syntax import with_heads
 
@@ -47,6 +46,7 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
 
     resume: continue the run in `out`, if there is one, to the same result as without interruption.
     """
+    check_start(config)
     patience = LONG_PATIENCE if config.syntax.needed else PATIENCE
     accelerator = build_accelerator(config.training.precision, patience=patience)
     folder = RunFolder(out)
@@ -61,9 +61,8 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
     if resume:
         check_record(folder, config, facts)
     torch.manual_seed(config.training.seed)
-    encoding = load_encoding(config.encoder, data.words)
-    display.notes(encoding.notes)
-    model = Model(build_network(config, data.labels, encoding.encoder), encoding.reader, config, data.labels)
+    model, notes = first_model(config, data)
+    display.notes(notes)
     examples = _examples(model, data, display)
     check_agreement(accelerator, {"the sentences, as the encoder reads them": examples_fingerprint(examples)})
     if accelerator.is_main_process and not resume:

@@ -101,6 +101,13 @@ def test_trained_saved_loaded_and_used(tmp_path: Path, capsys: pytest.CaptureFix
     assert not (tmp_path / "onnx").exists()
 
 
+def test_a_training_may_start_from_a_model_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trained(tmp_path)
+    config = load_config(tmp_path / "config.yaml", [f"training.start_from={tmp_path / 'run'}"])
+    train(config, tmp_path / "again")
+    assert "encoder, BiLSTM; the head is fresh: its kind takes nothing over\n" in capsys.readouterr().err
+
+
 def test_check_and_init(tmp_path: Path) -> None:
     prepare(tmp_path, complaints(12), complaints(4))
     checked = CliRunner().invoke(app, ["check", str(tmp_path / "train.jsonl"), "--head", "word", "--json"])

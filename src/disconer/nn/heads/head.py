@@ -5,8 +5,8 @@ Everything up to word vectors and everything from entities on is shared by all h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -55,3 +55,22 @@ class Head(Protocol[WindowTargets, Targets, Launched]):
 
 
 AnyHead: TypeAlias = Head[Any, Any, Any]
+
+AxisNames: TypeAlias = Mapping[int, Sequence[Hashable]]  # by axis, what each place along it stands for
+
+
+@runtime_checkable
+class Transferable(Protocol):
+    """A head that can start from the parameters of another of its kind (`training.start_from`).
+
+    A head without this method is as good a head; it starts fresh.
+    """
+
+    def axis_names(self) -> Mapping[str, AxisNames]:
+        """Of each parameter whose size depends on labels, or on other things that may differ, what it has along which
+        axis: places that have the same name in both heads are taken over, the others start fresh. All other
+        parameters are taken over whole.
+
+        An output layer with a row per label and one for no entity: {"output.weight": {0: (None, *labels)}, …}.
+        """
+        ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from disconer.nn.heads.grid.reading import (
 )
 from disconer.nn.heads.grid.settings import Decoding
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
+from disconer.nn.heads.head import AxisNames
 from disconer.nn.layers.pair_grid import PairGrid, prior_bias
 from disconer.nn.reader import Ints
 from disconer.nn.tensors import WordBatch
@@ -105,6 +106,17 @@ class GridHead(nn.Module):
     def stages(self) -> dict[str, nn.Module]:
         """See `Head`."""
         return {"grid": self.grid}
+
+    def axis_names(self) -> Mapping[str, AxisNames]:
+        """See `Transferable`. The matrices of the scores lie side by side."""
+        scores = (*self.labels, *range(AFTER_LABELS))
+        matrices = self.grid.biaffine.matrices
+        columns = [(score, column) for score in scores for column in range(matrices.shape[1] // len(scores))]
+        return {
+            "grid.output.weight": {0: scores},
+            "grid.output.bias": {0: scores},
+            "grid.biaffine.matrices": {1: columns},
+        }
 
     # Training
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
+from disconer.nn.heads.head import AxisNames
 from disconer.nn.heads.span.decisions import NONE, SpanPlaces, at_most_one_per_word, pairs_within_rows
 from disconer.nn.heads.span.reading import find_entities
 from disconer.nn.heads.span.scorers import FragmentScorer, RelationScorer, WidthEmbedding, margins, succession
@@ -74,6 +75,13 @@ class SpanHead(nn.Module):
     def stages(self) -> dict[str, nn.Module]:
         """See `Head`."""
         return {"spans": self.fragments} | ({} if self.relations is None else {"pairs": self.relations})
+
+    def axis_names(self) -> Mapping[str, AxisNames]:
+        """See `Transferable`. Class 0 means something only where a span has one label."""
+        classes = {0: ((NONE, self.multilabel), *self.labels)}
+        output = f"fragments.{self.fragments.output}"
+        widths = {0: range(self.widths.table.num_embeddings)}
+        return {f"{output}.weight": classes, f"{output}.bias": classes, "widths.table.weight": widths}
 
     # Training
 

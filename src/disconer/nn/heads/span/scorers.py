@@ -52,6 +52,11 @@ class FragmentScorer(nn.Module):
         self.rest = mlp(sizes, dropout)
         _expect_none(self.rest[-1] if hidden else self.first)
 
+    @property
+    def output(self) -> str:
+        """The name of the layer that has a row for each class."""
+        return f"rest.{len(self.rest) - 1}" if len(self.rest) else "first"
+
     def forward(self, words: Tensor, widths: Tensor) -> Tensor:
         """Scores of the spans [i, i + w] of words that follow one another, sentence upon sentence.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
 from disconer.nn.heads.exported import Graph, HeadGraphs
+from disconer.nn.heads.head import AxisNames
 from disconer.nn.heads.tagger.asked import ANY
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
 from disconer.nn.heads.tagger.numpy_crf import NumpyCrf
@@ -59,7 +60,7 @@ class Tagged(NamedTuple):
 class TaggerHead(nn.Module):
     """Emissions from word vectors, the CRF's likelihood in training, its best path in prediction."""
 
-    def __init__(self, *, labels: Sequence[str], scheme: Scheme, emissions: nn.Module, crf: LinearChainCrf) -> None:
+    def __init__(self, *, labels: Sequence[str], scheme: Scheme, emissions: nn.Sequential, crf: LinearChainCrf) -> None:
         super().__init__()
         self.labels, self.scheme = frozenset(labels), scheme
         self.tags = scheme.tags(labels)
@@ -70,6 +71,12 @@ class TaggerHead(nn.Module):
     def stages(self) -> dict[str, nn.Module]:
         """See `Head`."""
         return {"tags": self.emissions}
+
+    def axis_names(self) -> Mapping[str, AxisNames]:
+        """See `Transferable`."""
+        output = f"emissions.{len(self.emissions) - 1}"
+        by_tag = (f"{output}.weight", f"{output}.bias", "crf.start", "crf.end")
+        return {name: {0: self.tags} for name in by_tag} | {"crf.transitions": {0: self.tags, 1: self.tags}}
 
     # Training
 

@@ -1,0 +1,164 @@
+"""The model that a training starts with: fresh on a pretrained encoder, or from a model (`training.start_from`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from disconer.config import Config, config_from_dict
+from disconer.core.errors import DisconerError, Where
+from disconer.core.files import CONFIG, ONNX_GRAPH
+from disconer.nn.build import build_network
+from disconer.nn.encoders.encoding import build_encoding, load_encoding
+from disconer.nn.network import AnyNetwork
+from disconer.nn.transfer import Misfit, Transfer, take_over
+from disconer.store.checkpoint import Model, load_model
+from disconer.store.description import read_description
+from disconer.store.names import find_model
+from disconer.training.data import TrainingData
+
+# Settings of what makes word vectors that change neither parameters nor what they stand for: a training may differ in
+# them from the model that it starts from.
+FREE = {
+    *(f"encoder.{name}" for name in ("rows", "unknown", "dropout", "max_pieces", "context", "frozen", "lstm.dropout")),
+    "syntax.gcn.dropout",
+}
+LISTED = 4  # parameters named one by one
+
+
+class Difference(NamedTuple):
+    """A setting, and its values here and in the model."""
+
+    key: str
+    here: Any
+    there: Any
+
+    def __str__(self) -> str:
+        return f"{self.key} is {json.dumps(self.here)}, but {json.dumps(self.there)} in the model"
+
+
+def check_start(config: Config) -> None:
+    """Stop before any work if a training cannot start from the model that it names.
+
+    Everything up to word vectors must be as the model has it.
+    """
+    start = config.training.start_from
+    if start is None:
+        return
+    folder = find_model(start)
+    if (folder / ONNX_GRAPH).is_file():
+        raise DisconerError(
+            "Training cannot start from a model that was exported to ONNX",
+            where=Where(start),
+            fix="Set training.start_from to the model that it was exported from.",
+        )
+    differing = list(_word_differences(config, _config_of(folder)))
+    if differing:
+        raise DisconerError(
+            "Training cannot start from this model: it makes word vectors in another way",
+            where=Where(start),
+            got="; ".join(map(str, differing)),
+            fix=f"{_as_in_the_model(differing)}; `disconer init DATA --start-from {start}` writes a configuration so.",
+        )
+
+
+def first_model(config: Config, data: TrainingData) -> tuple[Model, Sequence[str]]:
+    """The model before the first step, and notes on what it is made of."""
+    if config.training.start_from is not None:
+        return _started(config, config.training.start_from, data.labels)
+    encoding = load_encoding(config.encoder, data.words)
+    network = build_network(config, data.labels, encoding.encoder)
+    return Model(network, encoding.reader, config, data.labels), encoding.notes
+
+
+def _started(config: Config, start: str, labels: tuple[str, ...]) -> tuple[Model, Sequence[str]]:
+    """The encoder and what reads for it are the model's own, so nothing is looked for by encoder.name."""
+    folder = find_model(start)
+    other = load_model(folder)
+    torch.manual_seed(config.training.seed)  # loading has used up random numbers
+    encoding = build_encoding(config.encoder, other.network.words.encoder.description(), folder)
+    network = build_network(config, labels, encoding.encoder)
+    network.words.load_state_dict(other.network.words.state_dict())
+    model = Model(network, encoding.reader, config, labels)
+    if other.config.head.kind != config.head.kind:
+        kinds = f"its head is of kind {other.config.head.kind}, this one of kind {config.head.kind}"
+        return model, [f"starts from {start}: {_words(network)}; the head is fresh: {kinds}"]
+    transfer = take_over(network.head, other.network.head)
+    if transfer.misfits:
+        raise _misfit(config, other.config, start, transfer.misfits)
+    return model, list(_notes(start, network, transfer, labels, other.labels))
+
+
+def _config_of(folder: Path) -> Config:
+    return config_from_dict(read_description(folder)["config"], str(folder / CONFIG))
+
+
+def _word_differences(config: Config, other: Config) -> Iterator[Difference]:
+    here, there = config.to_dict(), other.to_dict()
+    yield from _differences(here["encoder"], there["encoder"], "encoder")
+    yield from _differences(here["syntax"]["gcn"], there["syntax"]["gcn"], "syntax.gcn")
+
+
+def _differences(here: Any, there: Any, key: str) -> Iterator[Difference]:
+    if isinstance(here, Mapping) and isinstance(there, Mapping):
+        for name in here:
+            yield from _differences(here[name], there.get(name), f"{key}.{name}")
+    elif here != there and key not in FREE:
+        yield Difference(key, here, there)
+
+
+def _as_in_the_model(differing: Sequence[Difference]) -> str:
+    if not differing:
+        return "Train with the version of disconer that wrote the model"
+    settings = (f"{one.key}={json.dumps(one.there, separators=(',', ':'))}" for one in differing)
+    return "Set it as the model has it: " + " ".join(f"--set '{setting}'" for setting in settings)
+
+
+def _misfit(config: Config, other: Config, start: str, misfits: Sequence[Misfit]) -> DisconerError:
+    shapes = [f"{one.name} {_shape(one.own)}, but {_shape(one.given)} in the model" for one in misfits[:LISTED]]
+    differing = [
+        one
+        for one in _differences(config.head.model_dump(mode="json"), other.head.model_dump(mode="json"), "head")
+        if not isinstance(one.here, float | str)  # those that say how large something is
+    ]
+    return DisconerError(
+        "Training cannot start from this model: parts of its head have other sizes",
+        where=Where(start),
+        got="; ".join([*map(str, differing), *shapes]),
+        fix=f"{_as_in_the_model(differing)}; with another head.kind, all but the head is taken over.",
+    )
+
+
+def _shape(sizes: Sequence[int]) -> str:
+    return " x ".join(map(str, sizes))
+
+
+def _words(network: AnyNetwork) -> str:
+    parts = {"encoder": network.words.encoder, "BiLSTM": network.words.lstm, "GCN": network.words.gcn}
+    return ", ".join(name for name, part in parts.items() if part is not None)
+
+
+def _notes(
+    start: str, network: AnyNetwork, transfer: Transfer, labels: Sequence[str], known: Sequence[str]
+) -> Iterator[str]:
+    n_whole, n_partly, n_fresh = len(transfer.whole), len(transfer.partly), len(transfer.fresh)
+    if not n_whole and not n_partly:
+        yield f"starts from {start}: {_words(network)}; the head is fresh: its kind takes nothing over"
+        return
+    in_part = f", {n_partly} more in part" if n_partly else ""
+    n_all = n_whole + n_partly + n_fresh
+    yield f"starts from {start}: {_words(network)}, {n_whole} of {n_all} parameters of the head{in_part}"
+    shared = [label for label in labels if label in known]
+    new = [label for label in labels if label not in known]
+    yield f"labels taken over: {', '.join(shared) or 'none'}; fresh: {', '.join(new) or 'none'}"
+    if n_fresh:
+        yield f"fresh parameters of the head: {_listed(transfer.fresh)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,61 @@
+"""Configurations that start from a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from disconer import DisconerError, write
+from disconer.cli import app
+from disconer.cli.init import init
+from disconer.config import load_config
+from disconer.store.names import description_of
+from disconer.training.start_from import check_start
+from training.synthetic import complaints
+
+MODEL = "clinical-trials"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    write(complaints(30), tmp_path / "a.jsonl")
+    return tmp_path / "a.jsonl"
+
+
+def test_init_takes_from_the_model_what_must_be_the_same(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "config.yaml"
+    result = CliRunner().invoke(app, ["init", str(data), "--start-from", MODEL, "--preset", "cadec", "-o", str(out)])
+    assert result.exit_code == 0, result.output
+    assert f"Training starts from {MODEL} (encoder biomedical-minilm); labels taken over: Drug." in result.output
+    config = load_config(out)
+    assert config.training.start_from == MODEL
+    given = description_of(MODEL)["config"]
+    assert (config.to_dict()["encoder"], config.to_dict()["syntax"]) == (given["encoder"], given["syntax"])
+    assert config.head.fragments.hidden == (150,)  # type: ignore[attr-defined]
+    assert config.training.encoder_rate == load_config("cadec").training.encoder_rate
+    check_start(config)
+    assert f"Training starts from {MODEL}" in out.read_text("utf-8").partition("\n\n")[0]
+
+
+def test_init_with_another_head(data: Path, tmp_path: Path) -> None:
+    lines = init(data, tmp_path / "config.yaml", head="tagger", start_from=MODEL)
+    assert lines[-1] == (
+        f"Training starts from {MODEL} (encoder biomedical-minilm); its head, of kind span, is not taken over."
+    )
+    config = load_config(tmp_path / "config.yaml")
+    assert config.head.kind == "tagger"
+    check_start(config)
+
+
+def test_a_preset_on_another_encoder_needs_that_of_the_model() -> None:
+    with pytest.raises(DisconerError, match=r"encoder\.name is \".*BERT\", but \"biomedical-minilm\" in the model"):
+        check_start(load_config("cadec", [f"training.start_from={MODEL}"]))
+    check_start(load_config("chia", [f"training.start_from={MODEL}"]))
+
+
+def test_an_unknown_model_is_told_before_anything_is_written(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(DisconerError, match="no such model"):
+        init(data, tmp_path / "config.yaml", start_from="not-there")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
