@@ -115,7 +115,7 @@ def test_labels_and_threshold() -> None:
     text = ("--text", "p in my k")
     assert "discontinuous" in run(*text, "--labels", "ADR", "--threshold", "0.7").stdout
     assert "no entities" in run(*text, "--threshold", "0.8").stdout
-    with pytest.raises(DisconerError, match=r"knows no label 'Drug'\. Expected some of ADR"):
+    with pytest.raises(DisconerError, match=r"has no label 'Drug'\. Expected some of ADR"):
         run(*text, "--labels", "ADR, Drug")
     assert run(*text, "--threshold", "7").exit_code == 2
 
