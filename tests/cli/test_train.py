@@ -50,7 +50,7 @@ def test_settings_are_checked_before_anything_is_done(config: Path, tmp_path: Pa
         run("chai", "--out", tmp_path / "run")
     with pytest.raises(DisconerError, match="There is no such file or folder"):
         run(config, "--out", tmp_path / "run", "--set", "data.train=nowhere.jsonl")
-    with pytest.raises(DisconerError, match="neither a folder, nor one that comes along"):
+    with pytest.raises(DisconerError, match="neither a folder, nor bundled"):
         run(config, "--out", tmp_path / "run", "--set", "encoder.name=no-such-encoder")
     assert not any((tmp_path / "run").iterdir())
 

@@ -1,4 +1,4 @@
-"""Recognisers whose model looks at syntactic heads: they parse by themselves."""
+"""Recognisers whose model uses dependency heads: they parse by themselves."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def without_fever(words: Words) -> Parse | Unparsed:
 def test_a_sentence_without_heads_is_counted_and_said_once(parser: FakeParser) -> None:
     parser.answer = without_fever
     ner = Recognizer(model())
-    with pytest.warns(DisconerWarning, match="no syntactic heads, at which this model looks: too hot"):
+    with pytest.warns(DisconerWarning, match="no dependency heads, which this model uses: too hot"):
         assert heads(ner(TEXT))[1] is None
     with warnings.catch_warnings():
         warnings.simplefilter("error")

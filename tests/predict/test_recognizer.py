@@ -156,7 +156,7 @@ def test_long_texts_are_not_piled_up(letters: Recognizer) -> None:
 
 
 def test_wrong_types_are_named(ner: Recognizer) -> None:
-    with pytest.raises(TypeError, match="for a single one call the recogniser itself"):
+    with pytest.raises(TypeError, match="for a single text, call the recogniser itself"):
         ner.pipe("a text")
     for wrong in (None, b"bytes", 3):
         with pytest.raises(TypeError, match=rf"reads texts \(str\), got {type(wrong).__name__}"):

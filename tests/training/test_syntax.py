@@ -1,4 +1,4 @@
-"""Runs whose model looks at syntactic heads: they parse by themselves, once."""
+"""Runs whose model uses dependency heads: they parse by themselves, once."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_or_they_are_an_error(tmp_path: Path, parser: FakeParser) -> None:
 
 def test_no_heads_at_all_is_an_error_whatever_the_reason(tmp_path: Path, parser: FakeParser) -> None:
     parser.answer = lambda words: Unparsed("too short")
-    with pytest.raises(DisconerError, match=r"not one training sentence has syntactic heads.*12 sentences: too short"):
+    with pytest.raises(DisconerError, match=r"no training sentence has dependency heads.*12 sentences: too short"):
         sentences_with_heads(config_with(tmp_path))
     with pytest.raises(DisconerError, match="the data has none"):
         sentences_with_heads(config_with(tmp_path, parser="data"))

@@ -65,7 +65,7 @@ def test_a_part_is_made_once(notes: Path, model: Path, tmp_path: Path) -> None:
     assert run(*arguments).stderr == f"written: {BLOCK_RECORDS} documents in {tmp_path}/part-02-of-03.jsonl\n"
     assert {path.name for path in tmp_path.iterdir()} == {"part-02-of-03.jsonl", "part-02-of-03.json"}
     assert run(*arguments).stderr == f"skipped: shard 2/3 is already in {tmp_path} (--force predicts it again)\n"
-    with pytest.raises(DisconerError, match="of another input or model, or with other settings"):
+    with pytest.raises(DisconerError, match="of another input, model or settings"):
         run(*arguments, "--threshold", 0.5)
     (tmp_path / "part-02-of-03.json").unlink()  # as if it had been broken off
     Path(tmp_path, "part-02-of-03.jsonl").write_text("half of i")
@@ -82,7 +82,7 @@ def test_a_killed_worker_stops_all_and_work_is_gone_on_with(notes: Path, model: 
     workers = workers_of(os.getpid())
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
-    with pytest.raises(DisconerError, match=r"Worker 1 of 2 ended before .* Got signal 9 \(SIGKILL\)"):
+    with pytest.raises(DisconerError, match=r"Worker 1 of 2 exited before .* Got signal 9 \(SIGKILL\)"):
         list(running)
     assert workers_of(os.getpid()) == []
     there = len(list(out.glob("*.ann")))

@@ -26,7 +26,7 @@ def test_an_address_for_all_programs_stands_in_for_none(monkeypatch: pytest.Monk
 def test_nobody_listens_at_an_address() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed_soon:
         port = closed_soon.getsockname()[1]
-    with pytest.raises(DisconerError, match=rf"no Ray to join at 127.0.0.1:{port}. Got ConnectionRefusedError"):
+    with pytest.raises(DisconerError, match=rf"no Ray at 127.0.0.1:{port}. Got ConnectionRefusedError"):
         join(f"127.0.0.1:{port}")
 
 

@@ -157,7 +157,7 @@ def test_addresses_that_cannot_be(address: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (ray.exceptions.ActorDiedError(), "Actors died repeatedly.*run the same again"),
+        (ray.exceptions.ActorDiedError(), "Actors died repeatedly.*run the same command again"),
         (ray.exceptions.OutOfMemoryError("90 %"), "Ray has run out of memory. Got OutOfMemoryError.*fewer --actors"),
         (ray.exceptions.RaySystemError("gcs\nis gone"), "Ray failed. Got RaySystemError: .*--debug"),
     ],

@@ -202,7 +202,7 @@ def test_documents_on_which_actors_die_are_named(notes: Path, model: Path, tmp_p
 
 def test_people_hear_that_an_actor_died(notes: Path, model: Path, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(stream, "stream_blocks", lambda plan, **_: blocks_here(plan, Attempts(deadly=3, times=1)))
-    with pytest.warns(DisconerWarning, match="An actor has died, and another one took over its documents"):
+    with pytest.warns(DisconerWarning, match="An actor died, and another one took over its documents"):
         assert predicted(notes, tmp_path / "out", model).written == N
 
 
