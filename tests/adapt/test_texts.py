@@ -20,7 +20,7 @@ from disconer.adapt.measure import sizes_to_try
 from disconer.adapt.texts import PieceMaker, is_held_out, iter_texts, split_collection
 from disconer.core.errors import BadInput, DisconerError
 from disconer.core.ledger import Ledger
-from disconer.nn.encoders.transformer.case import Case
+from disconer.nn.encoders.transformer.subwords import Case
 
 CLS, SEP = 2, 3
 

@@ -10,10 +10,10 @@ import torch
 
 from disconer import DisconerError, Document, Sentence
 from disconer.export.onnx import export_model
-from disconer.nn.build import build_network
 from disconer.nn.encoders.vectors.encoder import CharacterCnn, VectorWords
 from disconer.nn.encoders.vectors.reader import N_SPECIAL, WordReader
 from disconer.nn.heads.span import reading
+from disconer.nn.network import build_network
 from disconer.predict.onnx import runtime
 from disconer.predict.onnx.model import OnnxModel
 from disconer.predict.recognizer import Recognizer

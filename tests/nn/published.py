@@ -24,7 +24,7 @@ from transformers import (
     XLMRobertaTokenizer,
 )
 
-from disconer.nn.encoders.hub import quiet
+from disconer.nn.encoders.transformer.pretrained import quiet
 from nn.families import TINY
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:-()/%éï"

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from disconer import Document, Entity, Sentence
-from disconer.nn.heads.span.decisions import NONE, SpanPlaces
 from disconer.nn.heads.span.head import SpanHead
+from disconer.nn.heads.span.reading import NONE, SpanPlaces
 from disconer.nn.heads.span.scorers import margins
 from disconer.nn.heads.span.target_tensors import Relation
 from disconer.nn.layers.gcn import Aggcn

@@ -12,13 +12,11 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from disconer.config import Config
 from disconer.nn.arrays import word_arrays
-from disconer.nn.build import build_network
-from disconer.nn.encoders.transformer.case import BY_CASE, SETTING, Case
 from disconer.nn.encoders.transformer.encoder import TransformerWords
 from disconer.nn.encoders.transformer.pretrained import without_pooler
-from disconer.nn.encoders.transformer.subwords import PieceTokenizer
+from disconer.nn.encoders.transformer.subwords import BY_CASE, SETTING, Case, PieceTokenizer
 from disconer.nn.heads.span.target_tensors import Relation
-from disconer.nn.network import AnyNetwork
+from disconer.nn.network import AnyNetwork, build_network
 from disconer.nn.reader import Reader
 from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Found, Window

@@ -9,7 +9,7 @@ from typing import Any
 from annotated import annotated
 from disconer import Document, write
 from disconer.config import Config, config_from_dict
-from disconer.nn.encoders.hub import quiet
+from disconer.nn.encoders.transformer.pretrained import quiet
 from nn.toy import toy_bert, toy_tokenizer
 
 SYMPTOMS = ["pain", "stiffness", "cramps", "burning", "swelling", "numbness", "weakness", "soreness"]

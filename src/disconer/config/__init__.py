@@ -3,10 +3,11 @@
 May import `core`, `text` and `formats`. No torch.
 """
 
-from disconer.config.heads import DEFAULT_HEAD, HEADS
 from disconer.config.load import config_from_dict, dump_config, load_config, load_head, preset_names, preset_text
 from disconer.config.problems import ConfigError
 from disconer.config.schema import (
+    DEFAULT_HEAD,
+    HEADS,
     CharacterConfig,
     Config,
     DataConfig,

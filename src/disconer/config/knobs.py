@@ -11,9 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from disconer.config.heads import DEFAULT_HEAD, HEADS, in_words, kind_in
 from disconer.config.problems import Key, Problem, dotted
-from disconer.config.schema import Config
+from disconer.config.schema import DEFAULT_HEAD, HEADS, Config, in_words, kind_in
 from disconer.config.section import Section
 
 Json = Mapping[str, Any]

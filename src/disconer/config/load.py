@@ -10,10 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from disconer.config.heads import HEADS, kind_in
 from disconer.config.knobs import explain, knob_tree
 from disconer.config.problems import ConfigError, Key, Problem
-from disconer.config.schema import Config
+from disconer.config.schema import HEADS, Config, kind_in
 from disconer.config.section import HeadSettings
 from disconer.config.yaml_text import format_yaml, parse_yaml
 from disconer.core.errors import DisconerError, Where

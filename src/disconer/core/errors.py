@@ -76,3 +76,9 @@ def excerpt(value: object, limit: int = 60) -> str:
     """`repr` of a value, shortened to fit into a message."""
     text = value if isinstance(value, str) else str(value)
     return repr(text if len(text) <= limit else text[: limit - 1] + "…")
+
+
+def first_line(error: Exception) -> str:
+    """What an error of another library says, short enough for a message of ours."""
+    said = (str(error) or type(error).__name__).strip().split("\n")[0]
+    return said.rstrip(".")

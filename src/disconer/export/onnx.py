@@ -15,13 +15,12 @@ import numpy as np
 import torch
 from safetensors.numpy import save
 
-from disconer.core.errors import DisconerError
+from disconer.core.errors import DisconerError, first_line
 from disconer.core.files import ONNX_GRAPH, replace_file
 from disconer.export.graphs import OPSET, NetworkGraph, network_graph
 from disconer.export.quantize import quantize, shrink
 from disconer.nn.encoders.encoder import WordEncoder
 from disconer.nn.encoders.encoding import KINDS
-from disconer.nn.encoders.hub import first_line
 from disconer.nn.heads.exported import Graph
 from disconer.nn.heads.kind import kind_of
 from disconer.store.checkpoint import Model, describe

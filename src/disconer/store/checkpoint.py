@@ -14,10 +14,9 @@ from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.files import CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.evaluate.comparison import Comparison
-from disconer.nn.build import build_network
 from disconer.nn.encoders.encoding import build_encoding
 from disconer.nn.encoders.transformer.bundled import base_of, check_base
-from disconer.nn.network import AnyNetwork
+from disconer.nn.network import AnyNetwork, build_network
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import UNSCALED, ScoreScale

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from disconer.config import config_from_dict
-from disconer.core.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import CONFIG, WEIGHTS, replace_file
 from disconer.core.version import __version__
-from disconer.nn.encoders.hub import first_line
 from disconer.nn.scores import UNSCALED, ScoreScale
 from disconer.store.card import model_card
 from disconer.store.exported import export_in_words

@@ -12,9 +12,8 @@ import torch
 from disconer.config import Config, config_from_dict
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import CONFIG, ONNX_GRAPH
-from disconer.nn.build import build_network
 from disconer.nn.encoders.encoding import build_encoding, load_encoding
-from disconer.nn.network import AnyNetwork
+from disconer.nn.network import AnyNetwork, build_network
 from disconer.nn.transfer import Misfit, Transfer, take_over
 from disconer.store.checkpoint import Model, load_model
 from disconer.store.description import read_description

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+
+from disconer.core.errors import first_line
 
 # By the name that people know the model by.
 PACKAGES = {
@@ -33,22 +32,6 @@ def package_folders(name: str) -> list[Path]:
 PATIENCE = 10  # seconds to wait for the Hub's first answer
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """No progress bars and no warnings of transformers within the block; its settings are put back after it."""
-    from transformers.utils import logging as theirs
-
-    verbosity, bars = theirs.get_verbosity(), theirs.is_progress_bar_enabled()
-    theirs.set_verbosity(logging.ERROR)
-    theirs.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        theirs.set_verbosity(verbosity)
-        if bars:
-            theirs.enable_progress_bar()  # type: ignore[no-untyped-call]
-
-
 def why_not_on_hub(name: str) -> str | None:
     """Why the Hub cannot give a model of this name, or None if it can.
 
@@ -61,9 +44,3 @@ def why_not_on_hub(name: str) -> str | None:
     except Exception as error:  # whatever the HTTP library of the day raises: no answer is no answer
         return first_line(error)
     return None
-
-
-def first_line(error: Exception) -> str:
-    """What an error of another library says, short enough for a message of ours."""
-    said = (str(error) or type(error).__name__).strip().split("\n")[0]
-    return said.rstrip(".")

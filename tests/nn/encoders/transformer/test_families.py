@@ -10,8 +10,8 @@ import torch
 
 from disconer import Document
 from disconer.core.types import Entity
-from disconer.nn.build import build_network
 from disconer.nn.encoders.encoding import load_encoding
+from disconer.nn.network import build_network
 from disconer.nn.windows import Window, Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, load_model, save_model

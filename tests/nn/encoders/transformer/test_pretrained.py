@@ -13,9 +13,9 @@ from torch import nn
 from transformers.utils import logging
 
 from disconer import DisconerError
-from disconer.nn.encoders.hub import quiet, why_not_on_hub
+from disconer.nn.encoders.hub import why_not_on_hub
 from disconer.nn.encoders.transformer import pretrained
-from disconer.nn.encoders.transformer.pretrained import load_encoder, locate, max_subwords
+from disconer.nn.encoders.transformer.pretrained import load_encoder, locate, max_subwords, quiet
 from nn.families import tiny_encoder
 from nn.toy import toy_bert, toy_tokenizer
 

@@ -1,18 +1,20 @@
-"""Find a pretrained encoder by name: a folder, one that comes along, a package, the Hugging Face cache, the Hub."""
+"""Find a pretrained encoder by name: a folder, a bundled one, a package, the Hugging Face cache, the Hub."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 from torch import nn
 
-from disconer.core.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import BUNDLED_ENCODERS
-from disconer.nn.encoders.hub import PACKAGES, first_line, package_folders, quiet, why_not_on_hub
+from disconer.nn.encoders.hub import PACKAGES, package_folders, why_not_on_hub
 from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights
 
 Loaded = TypeVar("Loaded")
@@ -116,3 +118,19 @@ def max_subwords(transformer: nn.Module) -> int:
             return module.num_embeddings - unused
     stated = getattr(transformer.config, "max_position_embeddings", None)
     return stated if isinstance(stated, int) and stated > 0 else USUAL_MAX_PIECES
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No progress bars and no warnings of transformers within the block; its settings are put back after it."""
+    from transformers.utils import logging as theirs
+
+    verbosity, bars = theirs.get_verbosity(), theirs.is_progress_bar_enabled()
+    theirs.set_verbosity(logging.ERROR)
+    theirs.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        theirs.set_verbosity(verbosity)
+        if bars:
+            theirs.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from disconer.nn.heads.head import AxisNames
-from disconer.nn.heads.span.decisions import NONE, SpanPlaces, at_most_one_per_word, pairs_within_rows
-from disconer.nn.heads.span.reading import find_entities
+from disconer.nn.heads.span.reading import NONE, SpanPlaces, at_most_one_per_word, find_entities, pairs_within_rows
 from disconer.nn.heads.span.scorers import FragmentScorer, RelationScorer, WidthEmbedding, margins, succession
 from disconer.nn.heads.span.target_tensors import SpanTargetBatch, relation_classes, span_target_batch
 from disconer.nn.heads.span.targets import SpanTargets, span_targets

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from disconer.nn.heads.span.decisions import NONE
+from disconer.nn.heads.span.reading import NONE
 from disconer.nn.heads.span.target_tensors import Relation
-from disconer.nn.layers.mlp import mlp
+from disconer.nn.layers.basic import mlp
 
 PRIOR = 2.0  # first biases of the fragment scorer: a label starts at odds of e^-4
 

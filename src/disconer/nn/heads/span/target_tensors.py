@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disconer.nn.heads.span.decisions import SpanPlaces
+from disconer.nn.heads.span.reading import SpanPlaces
 from disconer.nn.heads.span.targets import SpanTargets
 from disconer.nn.reader import Ints
 

@@ -20,7 +20,7 @@ from disconer.nn.heads.tagger.numpy_crf import NumpyCrf
 from disconer.nn.heads.tagger.parts import words_of
 from disconer.nn.heads.tagger.reading import EMISSIONS, read_entities
 from disconer.nn.heads.tagger.schemes import Scheme
-from disconer.nn.layers.mlp import mlp
+from disconer.nn.layers.basic import mlp
 from disconer.nn.reader import Ints
 from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Found, Window

@@ -1,6 +1,9 @@
-"""A BiLSTM over word vectors."""
+"""Layers that many networks have: a bidirectional LSTM, and a multilayer perceptron."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -31,3 +34,11 @@ class BiLstm(nn.Module):
             output, _ = self.lstm(packed)
             states = pad_packed_sequence(output, batch_first=True, total_length=words.shape[1])[0]
         return states.to(words.dtype)
+
+
+def mlp(sizes: Sequence[int], dropout: float) -> nn.Sequential:
+    """Activation and dropout of the layer before, then linear layers in between: sizes[0] -> … -> sizes[-1]."""
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise(sizes):
+        layers += [nn.ReLU(), nn.Dropout(dropout), nn.Linear(inputs, outputs)]
+    return nn.Sequential(*layers)

@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.nn.heads.span.decisions import Fragments, SpanPlaces, decide, pairs_within_rows, possible_pairs
-from disconer.nn.heads.span.reading import read_entities
+from disconer.nn.heads.span.reading import (
+    Fragments,
+    SpanPlaces,
+    decide,
+    pairs_within_rows,
+    possible_pairs,
+    read_entities,
+)
 
 
 def places(*spans: tuple[int, int, int]) -> SpanPlaces:
