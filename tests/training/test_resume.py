@@ -153,7 +153,7 @@ def test_other_settings_are_refused_by_name(unbroken: Run) -> None:
 def test_a_step_keeps_its_batches(unbroken: Run) -> None:
     values = unbroken.config.to_dict()
     values["training"]["accumulate"] = 2
-    with pytest.raises(DisconerError, match=r"batches a step \(processes times training\.accumulate\) 2, not 1"):
+    with pytest.raises(DisconerError, match=r"batches per step \(processes times training\.accumulate\) 2, not 1"):
         train(config_from_dict(values), unbroken.out, resume=True)
 
 

@@ -131,7 +131,10 @@ def test_entities_that_no_tokens_express(tmp_path: Path, capsys: pytest.CaptureF
 def test_a_label_only_in_dev_is_warned_of_and_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd = annotated("Finding: pain", text="pain here", id="odd")
     result = train(prepare(tmp_path, complaints(4), [*complaints(4), odd], epochs=1), tmp_path / "run")
-    assert "only outside the training data, so never found and counted as missed: Finding" in capsys.readouterr().err
+    assert (
+        "labels not in the training data, which can never be found and count as missed: Finding"
+        in capsys.readouterr().err
+    )
     counts = result.dev.labels["Finding"]
     assert (counts.gold, counts.found) == (1, 0)
 
@@ -146,7 +149,7 @@ def test_long_sentences_are_learnt_in_windows(tmp_path: Path, capsys: pytest.Cap
     across = Entity("ADR", ((0, 6), (len(text) - 5, len(text) - 1)))
     long = Document("long", text, (*mentions, across))
     result = train(prepare(tmp_path, [long, *complaints(8)], [long], epochs=1), tmp_path / "run")
-    assert re.search(r"\b1 of \d+ training entities are longer than what the encoder", capsys.readouterr().err)
+    assert re.search(r"\b1 of \d+ training entities are longer than the encoder", capsys.readouterr().err)
     assert result.dev.overall.gold == 13
 
 
