@@ -64,7 +64,7 @@ def test_heads_that_are_there_stay_unless_asked_otherwise(notes: Path, parser: F
     parser.answer, parser.version = (lambda words: chain(words)), "2"
     run(tmp_path / "one.jsonl", tmp_path / "two.jsonl", "--parser", PARSER)
     assert len(parser.asked) == 2
-    run(tmp_path / "one.jsonl", tmp_path / "three.jsonl", "--parser", PARSER, "--anew")
+    run(tmp_path / "one.jsonl", tmp_path / "three.jsonl", "--parser", PARSER, "--replace")
     assert len(parser.asked) == 4
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from disconer.runs.clock import Clock
+from disconer.runs.display import Clock
 from disconer.training.display import Display
 from disconer.training.state import Progress
 

@@ -46,13 +46,15 @@ class Missing(StrEnum):
     ERROR = "error"
 
 
-def parse(documents: Iterable[Document], syntax: Syntax, account: Account, *, anew: bool = False) -> Iterator[Document]:
+def parse(
+    documents: Iterable[Document], syntax: Syntax, account: Account, *, replace: bool = False
+) -> Iterator[Document]:
     """Documents with the heads of their sentences, streaming.
 
-    anew: replace existing heads.
+    replace: parse sentences that already have heads, too.
     """
     for chunk in _chunks(documents):
-        yield from syntax([_bare(document) for document in chunk] if anew else chunk, account)
+        yield from syntax([_bare(document) for document in chunk] if replace else chunk, account)
 
 
 def _bare(document: Document) -> Document:
@@ -92,7 +94,7 @@ def parse_cli(
     missing: Annotated[
         Missing, typer.Option(help="Sentences that cannot be parsed: skip (keep without heads, counted) or error.")
     ] = Missing.SKIP,
-    anew: Annotated[bool, typer.Option("--anew", help="Also parse sentences that already have heads.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Also parse sentences that already have heads.")] = False,
     cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Cache trees on disk.")] = True,
     processes: Annotated[
         int | None, typer.Option("--processes", min=1, help="Processes of a spaCy parser; default: one per core.")
@@ -117,7 +119,13 @@ def parse_cli(
         segment(document, SPLITTERS[splitter.value], TOKENIZERS[tokenizer.value])
         for document in read(source, from_format, ledger)
     )
-    write(_some(parse(documents, syntax, account, anew=anew), account, syntax), target, to_format, ledger, force=force)
+    write(
+        _some(parse(documents, syntax, account, replace=replace), account, syntax),
+        target,
+        to_format,
+        ledger,
+        force=force,
+    )
     account.enter(ledger)
     typer.echo(f"{account.with_heads:,} of {account.sentences:,} sentences have heads.", err=True)
     report(ledger)

@@ -18,8 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from disconer.formats.sentencewise import merge_adjacent
-from disconer.text.alignment import Range
+from disconer.text.alignment import Range, merge_adjacent
 
 OUTSIDE = "O"
 UNTYPED = "Entity"  # the label of entities in files that write B and I without a type

@@ -18,7 +18,7 @@ from disconer.formats.entities import build_entity
 from disconer.formats.extras import note_trees
 from disconer.formats.format import Writer, stream_writer
 from disconer.formats.source import Member
-from disconer.text.alignment import Range, TokenEntity, align, join_tokens
+from disconer.text.alignment import Range, TokenEntity, align, join_tokens, merge_adjacent
 from disconer.text.sentences import segment
 
 BOM = "\ufeff"
@@ -146,21 +146,6 @@ def _joined(entity: TokenEntity, ledger: Ledger) -> TokenEntity:
     ranges = merge_adjacent(entity.ranges)
     ledger.lost("gaps without a token", len(entity.ranges) - len(ranges))
     return TokenEntity(entity.label, ranges, entity.entity)
-
-
-def merge_adjacent(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """Token ranges in order, those that touch or overlap made one.
-
-    >>> merge_adjacent([(4, 5), (0, 1), (1, 3)])
-    ((0, 3), (4, 5))
-    """
-    merged: list[Range] = []
-    for first, end in sorted(ranges):
-        if merged and first <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((first, end))
-    return tuple(merged)
 
 
 def lone_sentences(document: Document, ledger: Ledger, extras_kept: str | None = None) -> list[TokenSentence]:

@@ -1,8 +1,9 @@
-"""What a run shows on stderr: lines that stay, and below them, on a terminal, a live line with a bar."""
+"""What a run shows on stderr: lines that stay, below them, on a terminal, a live line with a bar; and the time left."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -52,3 +53,28 @@ class LiveLines:
             self._live.console.print(line, highlight=False, markup=False)
         else:
             print(line, file=sys.stderr, flush=True)
+
+
+class Clock:
+    """Estimates the remaining time of a run from the duration of its epochs so far."""
+
+    def __init__(self, n_epochs: int, n_done: int) -> None:
+        self._n_epochs, self._n_done = n_epochs, n_done
+        self._started = time.perf_counter()
+
+    def left(self, done: float) -> float:
+        """Seconds; `done` counts epochs, including fractions."""
+        own = max(done - self._n_done, 1e-9)
+        return (time.perf_counter() - self._started) / own * (self._n_epochs - done)
+
+
+def duration(seconds: float) -> str:
+    """A duration in its two largest units.
+
+    >>> duration(59.7), duration(754), duration(7_500)
+    ('1 min', '13 min', '2 h 05')
+    """
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from disconer.core.types import Document, Entity, Fragment, Sentence
@@ -71,3 +71,18 @@ def join_tokens(words: list[str], start: int = 0) -> Iterator[Fragment]:
     for word in words:
         yield Fragment(start, start + len(word))
         start += len(word) + 1
+
+
+def merge_adjacent(ranges: Iterable[Range]) -> tuple[Range, ...]:
+    """Ranges in order, those that touch or overlap made one.
+
+    >>> merge_adjacent([(4, 5), (0, 1), (1, 3)])
+    ((0, 3), (4, 5))
+    """
+    merged: list[Range] = []
+    for first, end in sorted(ranges):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((first, end))
+    return tuple(merged)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, SupportsFloat
 
-from disconer.runs.clock import Clock, duration
+from disconer.runs.display import Clock, LiveLines, duration
 from disconer.training.data import TrainingData
 from disconer.training.examples import Learnable
 from disconer.training.state import Progress
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Live
-    from rich.progress import TaskID
-
     from disconer.training.training_run import TrainingResult
 
 PAUSE = 0.5  # seconds between updates of the running loss: each waits for the device
@@ -27,8 +23,7 @@ class Display:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
-        self._live: Live | None = None
-        self._task: TaskID | None = None
+        self._lines = LiveLines(quiet=quiet)
         self._clock = Clock(0, 0)
         self._best = ""
         self._shown = 0.0
@@ -36,9 +31,9 @@ class Display:
     def data(self, data: TrainingData) -> None:
         sizes = [("train", data.train), ("dev", data.dev), ("test", data.test)]
         listed = ", ".join(f"{len(documents):,} {name}" for name, documents in sizes if documents is not None)
-        self._say(f"documents: {listed}; labels: {', '.join(data.labels)}")
+        self._lines.say(f"documents: {listed}; labels: {', '.join(data.labels)}")
         if data.unseen_labels:
-            self._say(
+            self._lines.say(
                 "warning: labels not in the training data, which can never be found and count as missed: "
                 + ", ".join(data.unseen_labels)
             )
@@ -48,7 +43,7 @@ class Display:
 
     def notes(self, lines: Iterable[str]) -> None:
         for line in lines:
-            self._say(f"note: {line}")
+            self._lines.say(f"note: {line}")
 
     def plan(self, passes: int, n_steps: int) -> None:
         """Explain why an epoch has more than one pass over the data."""
@@ -62,59 +57,39 @@ class Display:
         self._clock = Clock(n_epochs, progress.epoch)
         self._remember(progress)
         if progress.epoch:
-            self._say(f"resumed after epoch {progress.epoch}{self._best}")
-        if self.quiet or not sys.stderr.isatty():
+            self._lines.say(f"resumed after epoch {progress.epoch}{self._best}")
+        with self._lines.bar(n_epochs, progress.epoch):
             yield
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Live
-
-        columns = (BarColumn(), TextColumn("{task.description}"))
-        with Live(*columns, console=Console(stderr=True), transient=True) as self._live:
-            self._task = self._live.add_task("", total=n_epochs, completed=progress.epoch)
-            yield
-        self._live = None
 
     def step(self, epoch: int, step: int, n_steps: int, loss: SupportsFloat) -> None:
         """`loss` is read only when it is shown."""
         now = time.perf_counter()
-        if self._live is not None and now - self._shown >= PAUSE:
+        if self._lines.is_live and now - self._shown >= PAUSE:
             self._shown = now
             done = epoch - 1 + step / n_steps
             left = duration(self._clock.left(done))
-            self._draw(done, f"epoch {epoch}, step {step}/{n_steps}, loss {float(loss):.3f}{self._best}, {left} left")
+            self._lines.draw(
+                done, f"epoch {epoch}, step {step}/{n_steps}, loss {float(loss):.3f}{self._best}, {left} left"
+            )
 
     def measuring(self, epoch: int) -> None:
-        self._draw(epoch, f"epoch {epoch}, measuring on dev{self._best}")
+        self._lines.draw(epoch, f"epoch {epoch}, measuring on dev{self._best}")
 
     def epoch(self, progress: Progress) -> None:
         record = progress.history[-1]
         self._remember(progress)
-        self._say(
+        self._lines.say(
             f"epoch {record['epoch']:>3}  loss {record['loss']:8.3f}  dev F1 {100 * record['dev_f1']:5.2f}  "
             f"discontinuous {100 * record['dev_f1_discontinuous']:5.2f}  {record['seconds']:6.1f} s  "
             f"{duration(self._clock.left(progress.epoch)):>7} left" + ("  best" if progress.is_best else "")
         )
 
     def finishing(self, best_epoch: int) -> None:
-        self._say(f"measuring the best model, of epoch {best_epoch}")
+        self._lines.say(f"measuring the best model, of epoch {best_epoch}")
 
     def result(self, result: TrainingResult) -> None:
-        self._say(f"dev F1 {100 * result.dev.overall.f1:.2f}; the model is in {result.folder}")
+        self._lines.say(f"dev F1 {100 * result.dev.overall.f1:.2f}; the model is in {result.folder}")
 
     def _remember(self, progress: Progress) -> None:
         best = progress.best
         self._best = f", best dev F1 {100 * best['dev_f1']:.2f} (epoch {best['epoch']})" if best else ""
-
-    def _draw(self, done: float, line: str) -> None:
-        if self._live is not None and self._task is not None:
-            self._live.update(self._task, completed=done, description=line, refresh=True)
-
-    def _say(self, line: str) -> None:
-        if self.quiet:
-            return
-        if self._live is not None:
-            self._live.console.print(line, highlight=False, markup=False)
-        else:
-            print(line, file=sys.stderr, flush=True)

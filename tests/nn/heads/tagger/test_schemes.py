@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from disconer import Document, Ledger
 from disconer.corpora import recipe_named
-from disconer.nn.heads.tagger.parts import Key, merge_adjacent
+from disconer.nn.heads.tagger.parts import Key
 from disconer.nn.heads.tagger.schemes import BIO, BIOHD, BIOHD1234, SCHEMES, Scheme
-from disconer.text.alignment import Range, align, to_fragments
+from disconer.text.alignment import Range, align, merge_adjacent, to_fragments
 
 X, Y = "X", "Y"
 LABELS = (X, Y)

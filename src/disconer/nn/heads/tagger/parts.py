@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, product
 from typing import NamedTuple
 
-from disconer.text.alignment import Range
+from disconer.text.alignment import Range, merge_adjacent
 
 WHOLE, HEAD, BODY = "", "H", "D"
 AFTER_HEAD, AFTER_BODY, BEFORE_HEAD, BEFORE_BODY = "D1", "D2", "D3", "D4"
@@ -55,21 +55,6 @@ def _of_entities(parts: Sequence[Part]) -> dict[int, list[int]]:
 
 def words_of(ranges: Iterable[Range]) -> list[int]:
     return [word for first, end in ranges for word in range(first, end)]
-
-
-def merge_adjacent(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """Ranges in order, those that touch or overlap made one.
-
-    >>> merge_adjacent([(4, 5), (0, 1), (1, 3)])
-    ((0, 3), (4, 5))
-    """
-    merged: list[Range] = []
-    for first, end in sorted(ranges):
-        if merged and first <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((first, end))
-    return tuple(merged)
 
 
 # BIO
