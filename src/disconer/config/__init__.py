@@ -7,6 +7,7 @@ from disconer.config.load import config_from_dict, dump_config, load_config, loa
 from disconer.config.problems import ConfigError
 from disconer.config.schema import (
     DEFAULT_HEAD,
+    ENCODERS,
     HEADS,
     CharacterConfig,
     Config,
@@ -21,6 +22,7 @@ from disconer.config.section import HeadSettings
 
 __all__ = [
     "DEFAULT_HEAD",
+    "ENCODERS",
     "HEADS",
     "CharacterConfig",
     "Config",

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from disconer.config.problems import Key, Problem, dotted
-from disconer.config.schema import DEFAULT_HEAD, HEADS, Config, in_words, kind_in
+from disconer.config.schema import DEFAULT_HEAD, ENCODERS, HEADS, Config, in_words, kind_in
 from disconer.config.section import Section
 
 Json = Mapping[str, Any]
@@ -63,8 +63,8 @@ class Knob:
 def knob_tree(head: str = DEFAULT_HEAD) -> Knob:
     """The knob of the whole configuration, with a head of this kind."""
     root = _tree("", Config)
-    parts = (_head_knob(part, head) if part.name == "head" else part for part in root.parts)
-    return replace(root, parts=tuple(parts))
+    known = {"head": lambda section: _head_knob(section, head), "encoder": _encoder_knob}
+    return replace(root, parts=tuple(known[part.name](part) if part.name in known else part for part in root.parts))
 
 
 def _tree(name: str, section: type[Section]) -> Knob:
@@ -79,6 +79,13 @@ def _head_knob(section: Knob, kind: str) -> Knob:
     choice = replace(own.at(("kind",)), description=f"How entities are found: {kinds}.", expected=kinds)
     parts = (choice if part.name == "kind" else part for part in own.parts)
     return replace(section, expected=own.expected, parts=tuple(parts))
+
+
+def _encoder_knob(section: Knob) -> Knob:
+    """The section `encoder`, whose kind may be one that another package adds."""
+    kinds = in_words(ENCODERS.names())
+    parts = (replace(part, expected=kinds) if part.name == "kind" else part for part in section.parts)
+    return replace(section, parts=tuple(parts))
 
 
 def _knob(name: str, schema: Json, definitions: Json, *, required: bool) -> Knob:

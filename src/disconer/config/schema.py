@@ -10,8 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import Field, JsonValue, PlainValidator, SerializeAsAny, ValidationError, field_validator, model_validator
-from pydantic_core import InitErrorDetails
+from pydantic import (
+    AfterValidator,
+    Field,
+    JsonValue,
+    PlainValidator,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticKnownError
 
 from disconer.config.section import Count, HeadSettings, Rate, Section, Share, Weight
 from disconer.core.plugins import Registry
@@ -112,12 +121,26 @@ def _only(kind: str, **off: JsonValue) -> dict[str, JsonValue]:
     return {"only": kind, **off}
 
 
+ENCODERS: Registry[Any] = Registry(
+    "disconer.encoders",
+    {kind: f"disconer.nn.encoders.{kind}:KIND" for kind in ("transformer", "vectors", "elmo")},
+    what="kind of encoder",
+)
+
+
+def _known_encoder(kind: str) -> str:
+    if kind not in ENCODERS:
+        raise PydanticKnownError("literal_error", {"expected": in_words(ENCODERS.names())})
+    return kind
+
+
 class EncoderConfig(Section):
     """From words to word vectors."""
 
-    kind: Literal["transformer", "vectors", "elmo"] = Field(
+    kind: Annotated[str, AfterValidator(_known_encoder)] = Field(
         default="transformer",
         description="Source of word vectors: transformer, vectors (a table such as GloVe's) or elmo.",
+        json_schema_extra={"enum": [*ENCODERS.built_in]},
     )
     name: str = Field(
         default="biomedical-minilm",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from disconer.config import EncoderConfig
+from disconer.config import ConfigError, EncoderConfig, config_from_dict
+from disconer.config.knobs import knob_tree
 from disconer.core.errors import DisconerError
 from disconer.nn.encoders.encoding import KINDS, Words, build_encoding, load_encoding
 from plugging import plug_in
@@ -32,13 +33,16 @@ TOY = ToyKind()
 
 
 @pytest.fixture
-def added(monkeypatch: pytest.MonkeyPatch) -> None:
+def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     plug_in(monkeypatch, KINDS, "toy", f"{__name__}:TOY")
+    knob_tree.cache_clear()
+    yield
+    knob_tree.cache_clear()
 
 
 @pytest.mark.usefixtures("added")
 def test_another_package_adds_a_kind(tmp_path: Path) -> None:
-    config = EncoderConfig.model_construct(kind="toy", name="mine")
+    config = EncoderConfig(kind="toy", name="mine", context=0)
     assert load_encoding(config, lambda: {"b", "a"}).words == ["a", "b"]
     assert build_encoding(config, {"size": 3}, tmp_path).size == 3
     assert KINDS.names() == ("transformer", "vectors", "elmo", "toy")
@@ -48,6 +52,16 @@ def test_another_package_adds_a_kind(tmp_path: Path) -> None:
 def test_an_unknown_kind_is_told_which_there_are() -> None:
     with pytest.raises(DisconerError, match=r"no kind of encoder 'vector'.*toy.*mean 'vectors'"):
         load_encoding(EncoderConfig.model_construct(kind="vector"))
+
+
+@pytest.mark.usefixtures("added")
+def test_a_configuration_takes_every_kind_that_there_is() -> None:
+    values = {"data": {"train": "a", "dev": "b"}, "encoder": {"kind": "toy", "name": "mine", "context": 0}}
+    config = config_from_dict(values)
+    assert config.encoder.kind == "toy"
+    assert config_from_dict(config.to_dict()) == config
+    with pytest.raises(ConfigError, match=r'encoder\.kind: got "tyo", expected transformer, vectors, elmo or toy'):
+        config_from_dict({**values, "encoder": {"kind": "tyo"}})
 
 
 def test_what_kinds_say_of_themselves() -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from disconer.config import EncoderConfig
+from disconer.config import ENCODERS, EncoderConfig
 from disconer.core.plugins import Registry
 from disconer.nn.reader import Reader
 
@@ -51,15 +51,7 @@ class EncoderKind(Protocol):
         ...
 
 
-KINDS: Registry[EncoderKind] = Registry(
-    "disconer.encoders",
-    {
-        "transformer": "disconer.nn.encoders.transformer:KIND",
-        "vectors": "disconer.nn.encoders.vectors:KIND",
-        "elmo": "disconer.nn.encoders.elmo:KIND",
-    },
-    what="kind of encoder",
-)
+KINDS = cast("Registry[EncoderKind]", ENCODERS)
 
 
 def load_encoding(config: EncoderConfig, words: Words = tuple) -> Encoding:
