@@ -252,6 +252,7 @@ def test_processes_compare_the_model(spans: Family, tmp_path: Path) -> None:
     assert found.startswith("content of training.start_from ")
 
 
+@pytest.mark.slow
 def test_two_processes_start_from_a_model(spans: Family, tmp_path: Path) -> None:
     done = launch(2, *training(changed(spans.config, training={"epochs": 1}), tmp_path / "two"))
     assert done.returncode == 0, done.stderr
@@ -261,6 +262,7 @@ def test_two_processes_start_from_a_model(spans: Family, tmp_path: Path) -> None
 # What it is for
 
 
+@pytest.mark.slow
 def test_a_bundled_model_starts_a_training_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     demo = demo_config(epochs=1)
@@ -277,6 +279,7 @@ def test_a_bundled_model_starts_a_training_offline(tmp_path: Path, monkeypatch: 
     assert "starting from the model `clinical-trials`" in (result.folder / "README.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_sister_task_is_learnt_in_fewer_steps(tmp_path: Path) -> None:
     """No label in common: what is taken over is what an entity looks like."""
     torch.manual_seed(1)  # of the encoder
