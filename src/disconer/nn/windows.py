@@ -56,12 +56,16 @@ class Window:
         """Whether the word at a position in the window is one of those whose entities are read from here."""
         return self.own[0] <= self.start + position < self.own[1]
 
+    def holds(self, entity: TokenEntity) -> bool:
+        """Whether an entity of the sentence lies in the window as a whole."""
+        return self.start <= entity.ranges[0][0] and entity.ranges[-1][1] <= self.end
+
     def within(self, entities: list[TokenEntity]) -> list[TokenEntity]:
         """The entities that lie in the window as a whole, by position in it."""
         return [
             TokenEntity(entity.label, tuple((a - self.start, b - self.start) for a, b in entity.ranges), entity.entity)
             for entity in entities
-            if self.start <= entity.ranges[0][0] and entity.ranges[-1][1] <= self.end
+            if self.holds(entity)
         ]
 
 

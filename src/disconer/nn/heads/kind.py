@@ -84,7 +84,7 @@ class HeadKind(Protocol[S]):
 
         graphs, arrays: what `graphs` gave beside the scores, by name.
         """
-        raise NotImplementedError
+        raise DisconerError(f"An exported head of kind {self.name} cannot be run", fix="Use the model as it is.")
 
 
 def head_kind(name: str) -> HeadKind[Any]:

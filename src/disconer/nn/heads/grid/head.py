@@ -124,7 +124,7 @@ class GridHead(nn.Module):
         """See `Head`."""
         known = [entity for entity in entities if entity.label in self.label_numbers]
         held = window.within(known)
-        cut = [entity for entity in known if not _holds(window, entity)]
+        cut = [entity for entity in known if not window.holds(entity)]
         words = (word - window.start for entity in cut for start, end in entity.ranges for word in range(start, end))
         inside = (word for word in words if 0 <= word < len(window))
         return grid_targets((entity.key for entity in held), self.label_numbers, self.reach, inside)
@@ -234,10 +234,6 @@ def _fetched(*columns: Tensor) -> Ints:
     """Columns brought to the CPU at once."""
     fetched: Ints = torch.stack(columns).cpu().numpy()
     return fetched
-
-
-def _holds(window: Window, entity: TokenEntity) -> bool:
-    return window.start <= entity.ranges[0][0] and entity.ranges[-1][1] <= window.end
 
 
 class WordsGraph(nn.Module):

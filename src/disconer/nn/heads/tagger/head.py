@@ -91,7 +91,7 @@ class TaggerHead(nn.Module):
         encoded = self.scheme.encode((entity.key for entity in held), len(window))
         numbers = np.array([self.tag_numbers[tag] for tag in encoded.tags], dtype=np.int64)
         own = np.array([window.owns(word) for word in range(len(window))], dtype=bool)
-        for entity in (one for one in known if not _holds(window, one)):
+        for entity in (one for one in known if not window.holds(one)):
             words = np.array(words_of(entity.ranges)) - window.start
             own[words[(words >= 0) & (words < len(window))]] = False
         for entity in held:
@@ -144,10 +144,6 @@ class TaggerHead(nn.Module):
         scores: Tensor = self.emissions(words.flatten(0, 1)[real]).float()  # (K, T)
         everywhere = scores.new_zeros(words.shape[0] * words.shape[1], scores.shape[1]).index_copy(0, real, scores)
         return everywhere.view(*words.shape[:2], -1)
-
-
-def _holds(window: Window, entity: TokenEntity) -> bool:
-    return window.start <= entity.ranges[0][0] and entity.ranges[-1][1] <= window.end
 
 
 def build_tagger(
