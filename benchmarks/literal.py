@@ -23,7 +23,7 @@ from disconer.core.types import Fragment
 from disconer.nn.arrays import word_arrays
 from disconer.nn.heads.span.head import SpanHead
 from disconer.nn.heads.span.reading import NONE
-from disconer.nn.heads.span.target_tensors import Relation
+from disconer.nn.heads.span.targets import Relation
 from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Window, Windower
 from disconer.store.checkpoint import Model

@@ -25,7 +25,7 @@ from pathlib import Path
 import torch
 
 from disconer.config import Config
-from disconer.nn.encoders.encoding import load_encoding
+from disconer.nn.encoders import load_encoding
 from disconer.nn.network import build_network
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, save_model

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from disconer import Entity, Recognizer, read
-from disconer.evaluate.instructive import Instructive, instructive
+from disconer.evaluate.mistakes import Instructive, instructive
 from disconer.render.marks import Mark, compared_marks
 from disconer.render.stylesheet import Palette
 from disconer.render.svg.picture import Picture

@@ -18,7 +18,7 @@ from disconer import DisconerError
 from disconer.adapt import AdaptResult, adapt
 from disconer.adapt.batches import UNASKED, Masked
 from disconer.adapt.model import MaskedModel, add_case, load_pretrained
-from disconer.nn.encoders.transformer.subwords import Case
+from disconer.nn.encoders.transformer import Case
 
 N_CASES = len(Case)
 

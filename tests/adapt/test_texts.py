@@ -16,11 +16,11 @@ from adapt.tiny import WORDS, notes, tiny_tokenizer
 from disconer.adapt import texts as texts_module
 from disconer.adapt.batches import Plan
 from disconer.adapt.cache import Sequences, TokenCache, Tokens, build_cache, open_cache
-from disconer.adapt.measure import sizes_to_try
+from disconer.adapt.loop import sizes_to_try
 from disconer.adapt.texts import PieceMaker, is_held_out, iter_texts, split_collection
 from disconer.core.errors import BadInput, DisconerError
 from disconer.core.ledger import Ledger
-from disconer.nn.encoders.transformer.subwords import Case
+from disconer.nn.encoders.transformer import Case
 
 CLS, SEP = 2, 3
 

@@ -27,7 +27,7 @@ from disconer.config import (
 from disconer.config.template import commented_yaml, header_of, template
 from disconer.config.yaml_text import parse_yaml
 from disconer.core.errors import DisconerError
-from disconer.nn.heads.span.settings import ScorerSettings, SpanSettings
+from disconer.nn.heads.span.kind import ScorerSettings, SpanSettings
 
 MINIMAL = "data:\n  train: a.jsonl\n  dev: b.jsonl\n"
 

@@ -9,9 +9,9 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from disconer.corpora.distribution import files_of
 from disconer.corpora.genia import FILE, read_terms
 from disconer.corpora.genia_lex import is_coordination
+from disconer.corpora.recipe import files_of
 from disconer.formats.xml import iter_xml
 
 CELLS, DNA, PROTEINS = (

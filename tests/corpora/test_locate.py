@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.corpora.locate import Place, locate
+from disconer.corpora.psytar import Place, locate
 
 
 def texts(mention: str, sentence: str) -> list[str] | None:

@@ -4,9 +4,8 @@ import json
 
 from disconer import BadInput, Document, Entity, Ledger
 from disconer.core.errors import Where
-from disconer.evaluate.ceiling import EDGE
-from disconer.evaluate.check import EXAMPLES_EACH, TWICE, check
-from disconer.nn.heads.span.oracle import WITHIN, too_wide
+from disconer.evaluate.check import EDGE, EXAMPLES_EACH, TWICE, check
+from disconer.nn.heads.span.targets import WITHIN, too_wide
 from nn.heads.span.oracles import width_ceiling
 
 TEXT = "pain in hands and feet"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from disconer import Document, Entity, Kind
 from disconer.evaluate import ErrorClass
-from disconer.evaluate.instructive import LONGEST, instructive
+from disconer.evaluate.mistakes import LONGEST, instructive
 
 TEXT = "Pain and stiffness in knees. Rash after aspirin. Fever and cough.\n" + "Very long " * (LONGEST // 8) + "rash."
 

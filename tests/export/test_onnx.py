@@ -10,8 +10,8 @@ import torch
 
 from disconer import DisconerError, Document, Sentence
 from disconer.export.onnx import export_model
+from disconer.nn.encoders.vectors import N_SPECIAL, WordReader
 from disconer.nn.encoders.vectors.encoder import CharacterCnn, VectorWords
-from disconer.nn.encoders.vectors.reader import N_SPECIAL, WordReader
 from disconer.nn.heads.span import reading
 from disconer.nn.network import build_network
 from disconer.predict.onnx import runtime

@@ -9,7 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from disconer.nn.encoders.elmo.reader import ElmoReader, letters_of
+from disconer.nn.encoders.elmo import ElmoReader, letters_of
 
 SIZE, CELLS, LETTER_SIZE = 5, 7, 3
 FILTERS = [[1, 2], [3, 4]]

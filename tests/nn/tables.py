@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from disconer.config import Config
-from disconer.nn.encoders.encoding import load_encoding
+from disconer.nn.encoders import load_encoding
 from disconer.nn.network import build_network
 from disconer.store.checkpoint import Model
 from nn.toy import toy_config

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from disconer import Document, Sentence, Token
 from disconer.nn.arrays import word_arrays
+from disconer.nn.encoders.transformer import PieceTokenizer
 from disconer.nn.encoders.transformer.pretrained import without_pooler
-from disconer.nn.encoders.transformer.subwords import PieceTokenizer
 from disconer.nn.network import build_network
 from disconer.nn.reader import Pieces
 from disconer.nn.tensors import WordBatch, _sent_at_once

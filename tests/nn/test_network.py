@@ -12,7 +12,7 @@ from disconer import Document, Entity, Sentence
 from disconer.nn.heads.span.head import SpanHead
 from disconer.nn.heads.span.reading import NONE, SpanPlaces
 from disconer.nn.heads.span.scorers import margins
-from disconer.nn.heads.span.target_tensors import Relation
+from disconer.nn.heads.span.targets import Relation
 from disconer.nn.layers.gcn import Aggcn
 from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Windower

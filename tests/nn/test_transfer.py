@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from disconer.config import load_head
+from disconer.nn.heads import kind_of
 from disconer.nn.heads.head import Transferable
-from disconer.nn.heads.kind import kind_of
-from disconer.nn.transfer import Misfit, Transfer, take_over
+from disconer.training.start_from import Misfit, Transfer, take_over
 
 WORD_SIZE = 6
 GIVEN, OWN = ("ADR", "Drug", "Dose"), ("Drug", "Finding")  # what the model finds that is started from, and the new one

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from disconer import Sentence
 from disconer.core.types import Entity
-from disconer.nn.encoders.transformer.subwords import Pieces
+from disconer.nn.encoders.transformer import Pieces
 from disconer.nn.windows import Window, cheapest_batches, passages, windows
 from disconer.text.alignment import TokenEntity
 

@@ -12,10 +12,10 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from disconer.config import Config
 from disconer.nn.arrays import word_arrays
+from disconer.nn.encoders.transformer import BY_CASE, SETTING, Case, PieceTokenizer
 from disconer.nn.encoders.transformer.encoder import TransformerWords
 from disconer.nn.encoders.transformer.pretrained import without_pooler
-from disconer.nn.encoders.transformer.subwords import BY_CASE, SETTING, Case, PieceTokenizer
-from disconer.nn.heads.span.target_tensors import Relation
+from disconer.nn.heads.span.targets import Relation
 from disconer.nn.network import AnyNetwork, build_network
 from disconer.nn.reader import Reader
 from disconer.nn.tensors import WordBatch

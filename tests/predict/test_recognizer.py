@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 import disconer
 from disconer import DisconerError, Document, Entity, Sentence
 from disconer.nn.arrays import WordArrays
+from disconer.nn.encoders.transformer import PieceTokenizer
 from disconer.nn.encoders.transformer.pretrained import without_pooler
-from disconer.nn.encoders.transformer.subwords import PieceTokenizer
 from disconer.nn.heads.span import reading
-from disconer.nn.network import build_network
-from disconer.nn.torch_runtime import BATCH_PIECES
+from disconer.nn.network import BATCH_PIECES, build_network
 from disconer.nn.windows import Found
 from disconer.predict.recognizer import CHARACTERS_AHEAD, Recognizer
 from disconer.store.checkpoint import Model, save_model

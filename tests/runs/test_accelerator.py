@@ -10,7 +10,7 @@ import pytest
 from torch.distributed import HashStore
 
 from disconer import DisconerError
-from disconer.runs.accelerator import agree_on_start
+from disconer.runs.processes import agree_on_start
 
 PATIENCE = timedelta(seconds=20)
 SOON = timedelta(seconds=0.2)

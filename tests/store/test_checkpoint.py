@@ -13,9 +13,8 @@ import torch
 from disconer import DisconerError, Document
 from disconer.evaluate import evaluate
 from disconer.nn import weights
-from disconer.nn.encoders.transformer import subwords
+from disconer.nn.encoders.transformer import PieceTokenizer, subwords
 from disconer.nn.encoders.transformer.pretrained import without_pooler
-from disconer.nn.encoders.transformer.subwords import PieceTokenizer
 from disconer.nn.network import build_network
 from disconer.predict.recognizer import Recognizer
 from disconer.store import description as model_description

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from disconer import Document, Entity, Sentence
 from disconer.config import Config, DataConfig
-from disconer.nn.encoders.transformer.subwords import PieceTokenizer
-from disconer.nn.heads.span.oracle import too_wide
-from disconer.nn.heads.span.settings import SpanSettings
+from disconer.nn.encoders.transformer import PieceTokenizer
+from disconer.nn.heads.span.kind import SpanSettings
+from disconer.nn.heads.span.targets import too_wide
 from disconer.nn.windows import Windower
 from disconer.text import segment
 from disconer.training.examples import Learnable, make_examples

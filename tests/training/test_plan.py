@@ -11,8 +11,7 @@ from disconer import Sentence
 from disconer.config import TrainingConfig
 from disconer.nn.reader import Pieces
 from disconer.nn.windows import Window
-from disconer.training.examples import Example
-from disconer.training.plan import Plan
+from disconer.training.examples import Example, Plan
 
 LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=60)
 MOST = 64  # words of a batch

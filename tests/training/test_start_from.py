@@ -15,7 +15,7 @@ import torch
 from disconer import DisconerError, Document
 from disconer.config import Config, config_from_dict
 from disconer.demo import demo_config
-from disconer.runs.agreement import differences
+from disconer.runs.processes import differences
 from disconer.store.checkpoint import Model, load_model
 from disconer.store.digest import model_digest
 from disconer.text import SPLITTERS, TOKENIZERS, segment

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from disconer.config import config_from_dict
-from disconer.runs.agreement import differences
+from disconer.runs.processes import differences
 from disconer.training.state import RunFolder, facts_of_all, run_facts
 from training.conftest import Run
 

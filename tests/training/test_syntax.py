@@ -15,9 +15,8 @@ from disconer.text import segment
 from disconer.text.syntax import spec
 from disconer.text.syntax.parser import Parse, Unparsed, Words
 from disconer.training import train
-from disconer.training.data import read_data
+from disconer.training.data import read_data, with_heads
 from disconer.training.display import Display
-from disconer.training.syntax import with_heads
 from text.syntax.fakes import FakeParser, chain
 from training.synthetic import complaints, prepare
 

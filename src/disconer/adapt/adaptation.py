@@ -13,8 +13,16 @@ from accelerate import Accelerator
 from disconer.adapt.batches import Feed, Masker, Plan
 from disconer.adapt.cache import Sequences, TokenCache, Tokens
 from disconer.adapt.display import Display
-from disconer.adapt.loop import Budget, Clock, Loop, build_optimizer, by_first_process, usual_rate
-from disconer.adapt.measure import perplexity, sequences_at_once
+from disconer.adapt.loop import (
+    Budget,
+    Clock,
+    Loop,
+    build_optimizer,
+    by_first_process,
+    perplexity,
+    sequences_at_once,
+    usual_rate,
+)
 from disconer.adapt.model import MaskedModel, Pretrained, load_pretrained
 from disconer.adapt.prepare import TextSource, prepare, read_tokens
 from disconer.adapt.saving import curve_page, encoder_card, save_encoder
@@ -25,9 +33,8 @@ from disconer.core.files import replace_file
 from disconer.core.ledger import Ledger
 from disconer.core.version import __version__
 from disconer.nn.encoders.transformer.pretrained import max_subwords
-from disconer.runs.accelerator import LONG_PATIENCE, build_accelerator
-from disconer.runs.state import Stateful
-from disconer.runs.versions import versions
+from disconer.runs.processes import LONG_PATIENCE, build_accelerator
+from disconer.runs.state import Stateful, versions
 from disconer.store.card import public_name
 
 SAVING = 100e6  # bytes per second, a conservative estimate

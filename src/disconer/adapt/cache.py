@@ -17,7 +17,7 @@ from disconer.adapt.texts import PieceMaker, Pieces, make_pieces, write_array
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.formats.source import Source
-from disconer.nn.encoders.transformer.subwords import Case
+from disconer.nn.encoders.transformer import Case
 
 NOTE = "tokens.json"
 TRAIN, HELD_OUT = "train", "held-out"

@@ -17,8 +17,8 @@ from disconer.adapt.model import MaskedModel, Pretrained
 from disconer.adapt.settings import AdaptResult
 from disconer.config.yaml_text import format_yaml
 from disconer.core.files import replace_file
+from disconer.nn.encoders.transformer import Case
 from disconer.nn.encoders.transformer.pretrained import quiet
-from disconer.nn.encoders.transformer.subwords import Case
 from disconer.render.report.plots import Axis, Series, plot
 from disconer.render.stylesheet import escaped, themes
 from disconer.store.card import public_name

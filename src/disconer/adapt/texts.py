@@ -17,7 +17,7 @@ from disconer.core.errors import BadInput
 from disconer.core.ledger import Ledger
 from disconer.formats import format_named, read, sniff
 from disconer.formats.source import Member, Source
-from disconer.nn.encoders.transformer.subwords import Case, cases
+from disconer.nn.encoders.transformer import Case, cases
 
 ONE_DOCUMENT = 2**20  # characters; in a larger plain text file, blank lines separate documents
 PLAIN = "text"

@@ -20,7 +20,7 @@ from disconer.core.errors import DisconerError
 from disconer.nn.arrays import word_arrays
 from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Windower
-from disconer.runs.accelerator import build_accelerator
+from disconer.runs.processes import build_accelerator
 from disconer.store.checkpoint import Model
 from disconer.training.display import Display
 from disconer.training.examples import Example, Learnable, make_examples

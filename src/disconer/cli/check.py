@@ -33,9 +33,8 @@ def check_source(
     settings: those to compare; if empty, those that the kind compares by default.
     """
     from disconer.config import DEFAULT_HEAD, load_head
-    from disconer.evaluate.ceiling import Ceiling
-    from disconer.evaluate.check import check
-    from disconer.nn.heads.kind import head_kind
+    from disconer.evaluate.check import Ceiling, check
+    from disconer.nn.heads import head_kind
 
     kind = head_kind(head or DEFAULT_HEAD)
     compared = {name: load_head(kind.name, [name]) for name in settings or kind.variants}

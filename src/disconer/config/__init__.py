@@ -6,9 +6,7 @@ May import `core`, `text` and `formats`. No torch.
 from disconer.config.load import config_from_dict, dump_config, load_config, load_head, preset_names, preset_text
 from disconer.config.problems import ConfigError
 from disconer.config.schema import (
-    DEFAULT_HEAD,
     ENCODERS,
-    HEADS,
     CharacterConfig,
     Config,
     DataConfig,
@@ -18,7 +16,7 @@ from disconer.config.schema import (
     SyntaxConfig,
     TrainingConfig,
 )
-from disconer.config.section import HeadSettings
+from disconer.config.section import DEFAULT_HEAD, HEADS, HeadSettings
 
 __all__ = [
     "DEFAULT_HEAD",

@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from disconer.config.problems import Key, Problem, dotted
-from disconer.config.schema import DEFAULT_HEAD, ENCODERS, HEADS, Config, in_words, kind_in
-from disconer.config.section import Section
+from disconer.config.schema import ENCODERS, Config
+from disconer.config.section import DEFAULT_HEAD, HEADS, Section, in_words, kind_in
 
 Json = Mapping[str, Any]
 

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from disconer.config.knobs import explain, knob_tree
 from disconer.config.problems import ConfigError, Key, Problem
-from disconer.config.schema import HEADS, Config, kind_in
-from disconer.config.section import HeadSettings
+from disconer.config.schema import Config
+from disconer.config.section import HEADS, HeadSettings, kind_in
 from disconer.config.yaml_text import format_yaml, parse_yaml
 from disconer.core.errors import DisconerError, Where
 from disconer.formats.source import decode

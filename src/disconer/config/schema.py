@@ -1,14 +1,12 @@
 """The configuration: every setting with its type, default and description.
 
-The descriptions are the documentation: `disconer init` and the presets show them as comments. Heads are in `nn`, above
-this package: they are known here by name only, and imported when one is used; the section `head` has the settings of
-the kind that it names (`disconer.nn.heads.*.settings`).
+The descriptions are the documentation: `disconer init` and the presets show them as comments. The settings of the
+section `head` belong to the kind of head that it names; see `section`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -16,71 +14,24 @@ from pydantic import (
     JsonValue,
     PlainValidator,
     SerializeAsAny,
-    ValidationError,
     field_validator,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticKnownError
+from pydantic_core import PydanticKnownError
 
-from disconer.config.section import Count, HeadSettings, Rate, Section, Share, Weight
+from disconer.config.section import (
+    Count,
+    HeadSettings,
+    Rate,
+    Section,
+    Share,
+    Weight,
+    default_head,
+    head_settings,
+    in_words,
+)
 from disconer.core.plugins import Registry
 from disconer.text.syntax.spec import BIOMEDICAL, NONE, parser_spec
-
-
-class Configurable(Protocol):
-    """What the configuration needs of a kind of head; see `disconer.nn.heads.kind.HeadKind`."""
-
-    @property
-    def settings(self) -> type[HeadSettings]: ...
-
-
-DEFAULT_HEAD = "span"
-HEADS: Registry[Configurable] = Registry(
-    "disconer.heads",
-    {
-        "span": "disconer.nn.heads.span:SPAN",
-        "grid": "disconer.nn.heads.grid:GRID",
-        "tagger": "disconer.nn.heads.tagger:TAGGER",
-    },
-    what="kind of head",
-)
-
-
-def head_settings(section: Any) -> HeadSettings:
-    """The validated settings of a section `head`; without a kind, those of the span head."""
-    if isinstance(section, HeadSettings):
-        return section
-    if not isinstance(section, Mapping):
-        raise _error("dict_type", (), section)
-    kind = section.get("kind", DEFAULT_HEAD)
-    if not isinstance(kind, str) or kind not in HEADS:
-        raise _error("literal_error", ("kind",), kind, expected=in_words(HEADS.names()))
-    return HEADS.get(kind).settings.model_validate(dict(section))
-
-
-def default_head() -> HeadSettings:
-    return head_settings({})
-
-
-def kind_in(values: Any) -> str:
-    """The kind of head in the values of a configuration; the default if there is none or it does not exist."""
-    section = values.get("head") if isinstance(values, Mapping) else None
-    kind = section.get("kind") if isinstance(section, Mapping) else None
-    return kind if isinstance(kind, str) and kind in HEADS else DEFAULT_HEAD
-
-
-def in_words(names: tuple[str, ...]) -> str:
-    """
-    >>> in_words(("span", "tagger", "grid"))
-    'span, tagger or grid'
-    """
-    *most, last = names
-    return f"{', '.join(most)} or {last}" if most else last
-
-
-def _error(kind: str, place: tuple[str, ...], value: Any, **context: str) -> ValidationError:
-    details = InitErrorDetails(type=kind, loc=place, input=value, ctx=context)
-    return ValidationError.from_exception_data("head", [details])
 
 
 class DataConfig(Section):

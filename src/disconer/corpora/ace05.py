@@ -21,8 +21,17 @@ from xml.etree.ElementTree import Element
 from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document, Entity, Sentence
-from disconer.corpora.distribution import files_of, missing_document, not_the_source, unix_text
-from disconer.corpora.recipe import SPLITS, Option, Recipe, split_ids, unique
+from disconer.corpora.recipe import (
+    SPLITS,
+    Option,
+    Recipe,
+    files_of,
+    missing_document,
+    not_the_source,
+    split_ids,
+    unique,
+    unix_text,
+)
 from disconer.formats.entities import build_entity
 from disconer.formats.source import Member
 from disconer.formats.xml import parse_xml

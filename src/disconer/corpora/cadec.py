@@ -18,8 +18,17 @@ from pathlib import Path
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document, Entity
-from disconer.corpora.distribution import files_of, missing_document, not_the_source, unix_text
-from disconer.corpora.recipe import SPLITS, Option, Recipe, split_ids, to_whole_words
+from disconer.corpora.recipe import (
+    SPLITS,
+    Option,
+    Recipe,
+    files_of,
+    missing_document,
+    not_the_source,
+    split_ids,
+    to_whole_words,
+    unix_text,
+)
 from disconer.formats.brat.lines import TEXT_BOUND, TextBound, parse_text_bound
 from disconer.formats.entities import build_entity, surface_fits
 from disconer.formats.source import Member

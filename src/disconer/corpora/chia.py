@@ -16,8 +16,7 @@ from pathlib import Path
 
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document
-from disconer.corpora.distribution import not_the_source
-from disconer.corpora.recipe import SPLITS, Recipe, hashed_split
+from disconer.corpora.recipe import SPLITS, Recipe, hashed_split, not_the_source
 from disconer.formats import read
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 

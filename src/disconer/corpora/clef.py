@@ -16,8 +16,16 @@ from disconer.core.errors import BadInput
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document, Entity, Fragment, Kind, Sentence, Token
 from disconer.corpora.clef_files import Files, Mention, Note, dai, find_files, mentions
-from disconer.corpora.distribution import missing_document, not_the_source, unix_text
-from disconer.corpora.recipe import Option, Recipe, split_ids, to_whole_words, unique
+from disconer.corpora.recipe import (
+    Option,
+    Recipe,
+    missing_document,
+    not_the_source,
+    split_ids,
+    to_whole_words,
+    unique,
+    unix_text,
+)
 from disconer.formats.entities import build_entity, surface_fits
 from disconer.formats.source import Member
 from disconer.text import SPLITTERS, Splitter, segment

@@ -27,7 +27,7 @@ from xml.etree.ElementTree import Element
 
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.corpora.distribution import files_of
+from disconer.corpora.recipe import files_of
 from disconer.formats.source import Member
 from disconer.formats.xml import parse_xml
 

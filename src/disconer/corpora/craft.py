@@ -28,8 +28,7 @@ from xml.etree.ElementTree import Element
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document, Entity, Sentence, Token
-from disconer.corpora.distribution import files_of, missing_document, not_the_source
-from disconer.corpora.recipe import SPLITS, Recipe, unique
+from disconer.corpora.recipe import SPLITS, Recipe, files_of, missing_document, not_the_source, unique
 from disconer.formats import read
 from disconer.formats.entities import build_entity, surface_fits
 from disconer.formats.source import Member

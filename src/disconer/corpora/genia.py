@@ -17,9 +17,17 @@ from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document, Entity, Fragment, Sentence
 from disconer.corpora import genia_lex
-from disconer.corpora.distribution import files_of, missing_document, not_the_source
 from disconer.corpora.genia_lex import Piece, is_coordination
-from disconer.corpora.recipe import SPLITS, Option, Recipe, split_ids, unique
+from disconer.corpora.recipe import (
+    SPLITS,
+    Option,
+    Recipe,
+    files_of,
+    missing_document,
+    not_the_source,
+    split_ids,
+    unique,
+)
 from disconer.formats.entities import build_entity
 from disconer.formats.source import Member
 from disconer.formats.xml import iter_xml

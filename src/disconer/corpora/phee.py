@@ -14,8 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document
-from disconer.corpora.distribution import not_the_source
-from disconer.corpora.recipe import SPLITS, Recipe
+from disconer.corpora.recipe import SPLITS, Recipe, not_the_source
 from disconer.formats import read
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 

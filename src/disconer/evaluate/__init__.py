@@ -11,8 +11,7 @@ May import `core`, `text` and `formats`. No torch.
 (0.5, 0.0)
 """
 
-from disconer.evaluate.calibration import Calibration
-from disconer.evaluate.evaluation import ErrorCount, Evaluation, Spread, evaluate, over_seeds, spread
+from disconer.evaluate.evaluation import Calibration, ErrorCount, Evaluation, Spread, evaluate, over_seeds, spread
 from disconer.evaluate.measures import Counts, Interval, f1_interval
 from disconer.evaluate.mistakes import ErrorClass, Mistake, mistakes
 from disconer.evaluate.pairing import paired

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from disconer.evaluate.calibration import Calibration
-from disconer.evaluate.evaluation import Evaluation
+from disconer.evaluate.evaluation import Calibration, Evaluation
 from disconer.evaluate.measures import LEVEL, Counts, Interval
 
 NONE = "–"

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from disconer.nn.heads.exported import Axes, Graph
-from disconer.nn.layers.basic import BiLstm
+from disconer.nn.heads import Axes, Graph
+from disconer.nn.layers import BiLstm
 from disconer.nn.network import Words
 from disconer.nn.tensors import WordBatch
 

@@ -19,10 +19,9 @@ from disconer.core.errors import DisconerError, first_line
 from disconer.core.files import ONNX_GRAPH, replace_file
 from disconer.export.graphs import OPSET, NetworkGraph, network_graph
 from disconer.export.quantize import quantize, shrink
+from disconer.nn.encoders import KINDS
 from disconer.nn.encoders.encoder import WordEncoder
-from disconer.nn.encoders.encoding import KINDS
-from disconer.nn.heads.exported import Graph
-from disconer.nn.heads.kind import kind_of
+from disconer.nn.heads import Graph, kind_of
 from disconer.store.checkpoint import Model, describe
 from disconer.store.description import write_description
 from disconer.store.exported import HEAD_ARRAYS, ONNX, RUNTIME, RuntimeDescription

@@ -15,7 +15,7 @@ import numpy as np
 
 from disconer.config import Config
 from disconer.core.types import Document, Sentence
-from disconer.nn.encoders.encoding import KINDS
+from disconer.nn.encoders import KINDS
 from disconer.nn.reader import Pieces, Reader
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.text.alignment import Range, TokenEntity

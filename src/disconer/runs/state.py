@@ -1,8 +1,10 @@
-"""The state of a run on disk, used to resume it."""
+"""What a run leaves on disk to be resumed: its state, and the versions that it ran with."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -48,3 +50,25 @@ def check_folder(path: Path, facts: Path, *, product: str, run: str, has_begun: 
             where=where,
             fix="Add --resume, or choose another folder.",
         )
+
+
+PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "safetensors", "spacy", "stanza")
+
+
+def versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def code_hash() -> str:
+    """A fingerprint of disconer's code, which distinguishes two states of one version."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parents[1]
+    for file in sorted(package.rglob("*.py")):
+        digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:8]

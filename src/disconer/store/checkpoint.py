@@ -14,13 +14,12 @@ from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.files import CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.evaluate.comparison import Comparison
-from disconer.nn.encoders.encoding import build_encoding
-from disconer.nn.encoders.transformer.bundled import base_of, check_base
-from disconer.nn.network import AnyNetwork, build_network
+from disconer.nn.encoders import build_encoding
+from disconer.nn.encoders.transformer.pretrained import base_of, check_base
+from disconer.nn.network import AnyNetwork, TorchRuntime, build_network
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import UNSCALED, ScoreScale
-from disconer.nn.torch_runtime import TorchRuntime
 from disconer.nn.weights import full_weights, save_weights
 from disconer.store.card import Figures
 from disconer.store.description import FORMAT_VERSION, read_description, read_scale, write_description

@@ -1,15 +1,19 @@
-"""The documents of a run: read, segmented, and checked for problems."""
+"""The documents of a run: read, segmented, checked for problems, and with dependency heads if the model uses them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from disconer.config import DataConfig
+from disconer.config import DataConfig, SyntaxConfig
 from disconer.core.errors import DisconerError, Where
+from disconer.core.progress import progress
 from disconer.core.types import Document
 from disconer.formats import read
 from disconer.text import SPLITTERS, TOKENIZERS, segment
+from disconer.text.syntax.attach import Account, untracked
+from disconer.text.syntax.spec import make_syntax
+from disconer.training.display import Display
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +74,24 @@ def _words(document: Document) -> Iterator[str]:
 
 def _labels(documents: list[Document]) -> set[str]:
     return {entity.label for document in documents for entity in document.entities}
+
+
+def with_heads(data: TrainingData, config: SyntaxConfig, display: Display) -> TrainingData:
+    """The documents with dependency heads as configured; it is an error if no sentence gets any."""
+    if not config.needed:
+        return data
+    track = untracked if display.quiet else progress
+    syntax = make_syntax(config.parser, missing=config.missing, track=track)
+    account = Account()
+    train = syntax(data.train, account)
+    if not account.with_heads:
+        reasons = "; ".join(f"{times:,} sentences: {reason}" for reason, times in account.without.most_common())
+        raise DisconerError(
+            "The model has a graph convolution, but no training sentence has dependency heads",
+            got=reasons or "no sentences",
+            fix="Choose a parser (syntax.parser), or disable the convolution (syntax.gcn: null).",
+        )
+    dev = syntax(data.dev, account)
+    test = None if data.test is None else syntax(data.test, account)
+    display.notes(account.lines())
+    return TrainingData(train, dev, test, data.labels)

@@ -1,4 +1,4 @@
-"""The training loop: steps, epochs and checkpoints."""
+"""The training loop: steps, epochs, checkpoints, and evaluation by all processes together."""
 
 from __future__ import annotations
 
@@ -6,29 +6,57 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from operator import itemgetter
 from typing import Any
 
 import torch
 from accelerate import Accelerator
+from accelerate.utils import gather_object
 
 from disconer.core.background import made_ahead
 from disconer.core.errors import DisconerError
 from disconer.core.types import Document
-from disconer.evaluate import Evaluation
+from disconer.evaluate import Evaluation, evaluate
 from disconer.nn.arrays import word_arrays
+from disconer.nn.network import size_multiple
+from disconer.nn.scores import ScoreScale, fit_scale
 from disconer.nn.tensors import WordBatch
-from disconer.nn.torch_runtime import size_multiple
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.runs.state import Stateful
 from disconer.store.checkpoint import Model
 from disconer.text.syntax.spec import NONE
 from disconer.training.display import Display
-from disconer.training.examples import Example
-from disconer.training.measure import measure
+from disconer.training.examples import Batch, Example, Plan, Step
 from disconer.training.optimizer import Adversary, build_optimizer, build_schedule
-from disconer.training.plan import Batch, Plan, Step
 from disconer.training.state import Progress, RunFolder
+
+
+def measure(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> Evaluation:
+    """Predict `gold`, divided among processes, and evaluate all of it once.
+
+    Every process gets the same metrics, and so makes the same decisions about the best epoch and stopping.
+    """
+    return evaluate(gold, _predict(recognizer, gold, accelerator))
+
+
+def scale_on(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> ScoreScale:
+    """The scale that calibrates the scores of an uncalibrated recogniser on `gold`."""
+    keys = {document.id: {entity.key for entity in document.entities} for document in gold}
+    judged = [
+        (entity.score or 0.0, entity.key in keys[document.id])
+        for document in _predict(recognizer, gold, accelerator)
+        for entity in document.entities
+    ]
+    return fit_scale([score for score, _ in judged], [right for _, right in judged])
+
+
+def _predict(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> list[Document]:
+    """Predictions for `gold`, in its order, divided among processes: each document once."""
+    places = range(len(gold))[accelerator.process_index :: accelerator.num_processes]
+    own = recognizer.annotate([gold[place] for place in places])
+    predicted: list[tuple[int, Document]] = gather_object(list(zip(places, own, strict=True)))
+    return [document for _, document in sorted(predicted, key=itemgetter(0))]
 
 
 class Loop:

@@ -18,8 +18,7 @@ from disconer.core.files import WEIGHTS, replace_file
 from disconer.core.version import __version__
 from disconer.formats.source import Source
 from disconer.nn.weights import save_weights
-from disconer.runs.state import Stateful, save_state
-from disconer.runs.versions import code_hash, versions
+from disconer.runs.state import Stateful, code_hash, save_state, versions
 from disconer.store.checkpoint import Model, save_model
 from disconer.store.digest import model_digest
 from disconer.store.names import find_model

@@ -17,18 +17,15 @@ from disconer.evaluate import Evaluation
 from disconer.nn.scores import UNSCALED
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
-from disconer.runs.accelerator import LONG_PATIENCE, PATIENCE, build_accelerator
-from disconer.runs.agreement import check_agreement, check_shared
+from disconer.runs.processes import LONG_PATIENCE, PATIENCE, build_accelerator, check_agreement, check_shared
 from disconer.store.checkpoint import Model, load_model, record_figures, record_scale
 from disconer.text.syntax.spec import NONE
-from disconer.training.data import TrainingData, read_data
+from disconer.training.data import TrainingData, read_data, with_heads
 from disconer.training.display import Display
 from disconer.training.examples import Example, Learnable, examples_fingerprint, make_examples
-from disconer.training.loop import Loop
-from disconer.training.measure import measure, scale_on
+from disconer.training.loop import Loop, measure, scale_on
 from disconer.training.start_from import check_start, first_model
 from disconer.training.state import RunFolder, check_record, facts_of_all, run_facts, write_record
-from disconer.training.syntax import with_heads
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import pytest
 from disconer.config import ConfigError, EncoderConfig, config_from_dict
 from disconer.config.knobs import knob_tree
 from disconer.core.errors import DisconerError
-from disconer.nn.encoders.encoding import KINDS, Words, build_encoding, load_encoding
+from disconer.nn.encoders import KINDS, Words, build_encoding, load_encoding
 from plugging import plug_in
 
 
@@ -71,7 +71,7 @@ def test_what_kinds_say_of_themselves() -> None:
 
 def test_kinds_load_no_torch() -> None:
     code = (
-        "from disconer.nn.encoders.encoding import KINDS; import sys; [KINDS.get(name) for name in KINDS.names()]; "
+        "from disconer.nn.encoders import KINDS; import sys; [KINDS.get(name) for name in KINDS.names()]; "
         "assert not {'torch', 'transformers'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from annotated import annotated, entity
 from disconer.core.types import Document, Entity, Fragment
-from disconer.evaluate.calibration import Calibration
+from disconer.evaluate.evaluation import Calibration
 from disconer.evaluate.measures import unique
 from disconer.render.report.figures import (
     METRICS,

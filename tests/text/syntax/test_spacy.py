@@ -57,7 +57,7 @@ def test_only_what_the_parser_needs_is_loaded(real: SpacyParser) -> None:
 
 def test_another_process_finds_the_same(real: SpacyParser) -> None:
     sentences = [words_of(text) for text in TEXTS]
-    there = Processes("disconer.text.syntax.spacy_worker", REAL, n=1)
+    there = Processes("disconer.text.syntax.spacy", REAL, n=1)
     assert list(there.parse(sentences, 2)) == list(real.parse(sentences))
 
 

@@ -1,4 +1,66 @@
-"""Encoders: word vectors from a transformer, from a table of vectors, or from ELMo, each in a folder of its own.
+"""Kinds of encoders: a registry, and from a configuration to an encoder with its reader. No torch here.
 
-A folder has the reader (no torch), the encoder itself, and how both are loaded.
+disconer has `transformer`, `vectors` and `elmo`, each in a folder of that name: its `__init__` has the kind and the
+reader, which need no torch. Other packages add kinds under the entry-point group `disconer.encoders`; each entry point
+names an `EncoderKind`.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from disconer.config import ENCODERS, EncoderConfig
+from disconer.core.plugins import Registry
+from disconer.nn.reader import Reader
+
+if TYPE_CHECKING:
+    from disconer.nn.encoders.encoder import Encoding
+
+
+Words = Callable[[], Iterable[str]]  # the distinct words of the data, for those encoders that ask for them
+
+
+class ExportedReader(Protocol):
+    """Loads what reads text for an exported model."""
+
+    def __call__(self, config: EncoderConfig, description: Mapping[str, Any], folder: Path, *, padding: int) -> Reader:
+        """folder: that of the exported model. padding: the number that fills up rows."""
+        ...
+
+
+class EncoderKind(Protocol):
+    """All that depends on what an encoder is. Importing one loads no torch: its methods do, if they need it.
+
+    reads_context: whether sentences read together change each other's word vectors; else encoder.context means nothing.
+    """
+
+    @property
+    def reads_context(self) -> bool: ...
+
+    def load(self, config: EncoderConfig, words: Words) -> Encoding:
+        """What was pretrained, for texts with these words."""
+        ...
+
+    def build(self, config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
+        """What a model folder describes; the weights of the encoder are still to be loaded."""
+        ...
+
+    @property
+    def load_exported_reader(self) -> ExportedReader | None:
+        """Reads for an exported model, without torch; None: models with this encoder cannot be exported."""
+        ...
+
+
+KINDS = cast("Registry[EncoderKind]", ENCODERS)
+
+
+def load_encoding(config: EncoderConfig, words: Words = tuple) -> Encoding:
+    """What was pretrained, for texts with these words."""
+    return KINDS.get(config.kind).load(config, words)
+
+
+def build_encoding(config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
+    """What a model folder describes; the weights of the encoder are still to be loaded."""
+    return KINDS.get(config.kind).build(config, description, folder)

@@ -10,7 +10,7 @@ from typing import Any
 from disconer.config import Config, EncoderConfig, config_from_dict
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import CONFIG, ONNX_GRAPH, replace_file
-from disconer.nn.encoders.encoding import KINDS
+from disconer.nn.encoders import KINDS
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import ScoreScale

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from disconer.core.types import Kind
-from disconer.evaluate.calibration import Calibration
+from disconer.evaluate.evaluation import Calibration
 from disconer.evaluate.measures import Counts, Unique
 from disconer.evaluate.mistakes import ErrorClass, Mistake
 from disconer.render.report.plots import Axis, Dot, Series, plot

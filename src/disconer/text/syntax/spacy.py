@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.text.syntax.parser import Identity, Parse, Unparsed, Words
-from disconer.text.syntax.processes import Processes, n_cores
+from disconer.text.syntax.processes import Processes, n_cores, serve
 from disconer.text.syntax.spec import BIOMEDICAL, ParserSpec
 
 ROOT = -1
@@ -119,7 +120,7 @@ class SpacyParser:
     @cached_property
     def _processes(self) -> Processes:
         assert self._loaded  # what is wrong with a pipeline is told here, not by a process
-        return Processes("disconer.text.syntax.spacy_worker", self._pipeline, n=self._n_processes)
+        return Processes("disconer.text.syntax.spacy", self._pipeline, n=self._n_processes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self._pipeline, self._n_processes)  # a loaded pipeline does not travel
@@ -181,3 +182,14 @@ def _digest(folder: Path) -> str:
             with open(path, "rb") as stream:
                 digest.update(hashlib.file_digest(stream, "blake2b").digest())
     return digest.hexdigest()
+
+
+def main() -> None:
+    """Parse in a process of its own, for `processes.Processes`."""
+    answers = sys.stdout
+    sys.stdout = sys.stderr  # nothing but answers may go there, whatever a pipeline prints
+    serve(Pipeline(sys.argv[1]).parse, sys.stdin, answers)
+
+
+if __name__ == "__main__":
+    main()

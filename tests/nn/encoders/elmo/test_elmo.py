@@ -14,9 +14,9 @@ h5py = pytest.importorskip("h5py")
 
 from disconer import DisconerError, Document  # noqa: E402
 from disconer.config import config_from_dict  # noqa: E402
+from disconer.nn.encoders import load_encoding  # noqa: E402
+from disconer.nn.encoders.elmo import MAX_LETTERS, ElmoReader, letters_of  # noqa: E402
 from disconer.nn.encoders.elmo.encoder import BiLm  # noqa: E402
-from disconer.nn.encoders.elmo.reader import MAX_LETTERS, ElmoReader, letters_of  # noqa: E402
-from disconer.nn.encoders.encoding import load_encoding  # noqa: E402
 from disconer.nn.network import build_network  # noqa: E402
 from disconer.nn.windows import windows  # noqa: E402
 from disconer.predict.recognizer import Recognizer  # noqa: E402

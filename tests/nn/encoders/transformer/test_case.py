@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disconer import Document
-from disconer.nn.encoders.transformer.subwords import Case, cases
+from disconer.nn.encoders.transformer import Case, cases
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, load_model, save_model

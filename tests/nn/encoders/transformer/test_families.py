@@ -10,7 +10,7 @@ import torch
 
 from disconer import Document
 from disconer.core.types import Entity
-from disconer.nn.encoders.encoding import load_encoding
+from disconer.nn.encoders import load_encoding
 from disconer.nn.network import build_network
 from disconer.nn.windows import Window, Windower
 from disconer.predict.recognizer import Recognizer

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
 from disconer import DisconerError, Document
-from disconer.nn.encoders.transformer.subwords import PieceTokenizer
+from disconer.nn.encoders.transformer import PieceTokenizer
 from disconer.text import segment
 from nn.families import TOKENIZERS
 from nn.toy import toy_tokenizer

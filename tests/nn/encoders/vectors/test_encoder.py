@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from disconer import DisconerError, Document
 from disconer.config import config_from_dict
-from disconer.nn.encoders.encoding import load_encoding
-from disconer.nn.encoders.vectors.encoder import CharacterCnn
-from disconer.nn.encoders.vectors.reader import (
+from disconer.nn.encoders import load_encoding
+from disconer.nn.encoders.vectors import (
     BEGIN,
     COLUMNS,
     END,
@@ -27,6 +26,7 @@ from disconer.nn.encoders.vectors.reader import (
     WordReader,
     spelling,
 )
+from disconer.nn.encoders.vectors.encoder import CharacterCnn
 from disconer.nn.windows import Window, windows
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, load_model, save_model

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from functools import partial
 
 from disconer import Document
-from disconer.evaluate.ceiling import Ceiling, Key
+from disconer.evaluate.check import Ceiling, Key
 from disconer.nn.heads.span import SPAN
-from disconer.nn.heads.span.settings import SpanSettings
+from disconer.nn.heads.span.kind import SpanSettings
 from disconer.text.alignment import align, to_fragments
 
 

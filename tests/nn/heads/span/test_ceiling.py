@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 
 from disconer import Document, Entity, Kind
-from disconer.evaluate.ceiling import EDGE, Ceiling
+from disconer.evaluate.check import EDGE, Ceiling
 from disconer.evaluate.measures import Counts, unique
 from disconer.nn.heads.span import SPAN
-from disconer.nn.heads.span.oracle import JOINED, MERGED, SPLIT, WITHIN, too_wide
-from disconer.nn.heads.span.settings import RelationSettings, SpanSettings
+from disconer.nn.heads.span.kind import RelationSettings, SpanSettings
+from disconer.nn.heads.span.targets import JOINED, MERGED, SPLIT, WITHIN, too_wide
 from disconer.text import segment
 from disconer.text.alignment import CROSSES, INSIDE, align
 from nn.heads.span.oracles import oracle, width_ceiling

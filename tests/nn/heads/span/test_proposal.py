@@ -7,8 +7,7 @@ import pytest
 from disconer import Document, Entity
 from disconer.evaluate.survey import survey
 from disconer.nn.heads.span import SPAN
-from disconer.nn.heads.span.proposal import width_limit
-from disconer.nn.heads.span.settings import SpanSettings
+from disconer.nn.heads.span.kind import SpanSettings, width_limit
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from disconer.nn.heads.tagger.asked import ANY
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
+from disconer.nn.heads.tagger.numpy_crf import ANY
 
 T = 4
 LENGTHS = [5, 1, 3, 4]

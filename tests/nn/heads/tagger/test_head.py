@@ -12,12 +12,10 @@ from disconer import Document, Entity, Recognizer
 from disconer.evaluate.survey import survey
 from disconer.export.onnx import export_model
 from disconer.nn.heads.tagger import TAGGER
-from disconer.nn.heads.tagger.asked import ANY, Asked
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
-from disconer.nn.heads.tagger.numpy_crf import NumpyCrf
-from disconer.nn.heads.tagger.oracle import OTHER_LABEL
+from disconer.nn.heads.tagger.kind import OTHER_LABEL, TaggerSettings
+from disconer.nn.heads.tagger.numpy_crf import ANY, Asked, NumpyCrf
 from disconer.nn.heads.tagger.schemes import SCHEMES
-from disconer.nn.heads.tagger.settings import TaggerSettings
 from disconer.nn.reader import Pieces
 from disconer.nn.windows import windows
 from disconer.store.checkpoint import Model

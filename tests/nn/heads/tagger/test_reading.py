@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from disconer.nn.heads.tagger.asked import ANY
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
+from disconer.nn.heads.tagger.numpy_crf import ANY
 from disconer.nn.heads.tagger.reading import read_entities
 from disconer.nn.heads.tagger.schemes import BIO, BIOHD1234, SCHEMES, Scheme
 from disconer.nn.windows import Found

@@ -1,16 +1,117 @@
-"""Word vectors from ELMo: its reader, its layers, and its published weights."""
+"""Word vectors from ELMo: its kind, its reader, which reads words by their characters, and its sizes. No torch here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from disconer.config import EncoderConfig
-from disconer.nn.encoders.encoding import Words
+from disconer.core.types import Sentence
+from disconer.nn.encoders import Words
+from disconer.nn.reader import Ints, Pieces
 
 if TYPE_CHECKING:
     from disconer.nn.encoders.encoder import Encoding
+
+
+MAX_LETTERS = 50  # numbers of a word, the marks around it included
+# Letters are bytes, counted from 1, since 0 is for padding between words. What follows them:
+_SENTENCE_BEGINS, _SENTENCE_ENDS, _WORD_BEGINS, _WORD_ENDS, _FILL = range(257, 262)
+
+_REMEMBERED = 2**16  # words whose numbers are kept
+
+
+def _word(letters: Sequence[int]) -> Ints:
+    numbers = np.full(MAX_LETTERS, _FILL, dtype=np.int64)
+    kept = [_WORD_BEGINS, *letters[: MAX_LETTERS - 2], _WORD_ENDS]
+    numbers[: len(kept)] = kept
+    return numbers
+
+
+@lru_cache(_REMEMBERED)
+def letters_of(word: str) -> Ints:
+    """The numbers of a word.  Shape: (MAX_LETTERS,)"""
+    return _word([byte + 1 for byte in word.encode("utf-8", "ignore")])
+
+
+class ElmoReader:
+    """Reads words letter by letter, and puts the marks of a sentence around each window. See `Reader`."""
+
+    padding = 0
+    prefix: Ints = _word([_SENTENCE_BEGINS])[None]
+    suffix: Ints = _word([_SENTENCE_ENDS])[None]
+
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
+        """See `Reader`."""
+        return [_read(text, sentence) for sentence in sentences]
+
+    def save(self, folder: Path) -> None:
+        """There is nothing to keep: letters are numbered as the first ELMo did."""
+
+
+def _read(text: str, sentence: Sentence) -> Pieces:
+    words = [letters_of(text[start:end]) for start, end in sentence.tokens]
+    place = np.arange(len(words))
+    return Pieces(np.stack(words) if words else np.zeros((0, MAX_LETTERS), dtype=np.int64), place, place + 1)
+
+
+ACTIVATIONS = ("relu", "tanh")
+
+
+@dataclass(frozen=True, slots=True)
+class ElmoOptions:
+    """Sizes of the two parts: from letters to word vectors, and the language models over these.
+
+    letter_size: numbers by which a letter is known. filters: width and number of each group of convolutions.
+    highways: layers after them. activation: of the convolutions.
+    word_size: numbers of a word in each direction. cells: of each LSTM. layers: LSTMs of each direction.
+    cell_clip, word_clip: where cells and words are cut off; None: nowhere.
+    skip: whether a layer's input is added to its output, but for the first.
+    """
+
+    letters: int
+    letter_size: int
+    filters: tuple[tuple[int, int], ...]
+    highways: int
+    activation: str
+    word_size: int
+    cells: int
+    layers: int
+    cell_clip: float | None
+    word_clip: float | None
+    skip: bool
+
+    @classmethod
+    def published(cls, options: Mapping[str, Any]) -> ElmoOptions:
+        """From the content of options.json. Raises KeyError, TypeError or ValueError where it is something else."""
+        letters, lstm = options["char_cnn"], options["lstm"]
+        activation = letters.get("activation", "relu")
+        if letters["max_characters_per_token"] != MAX_LETTERS or activation not in ACTIVATIONS:
+            raise ValueError(f"words not of {MAX_LETTERS} characters, or an unknown activation")
+        return cls(
+            letters=int(letters["n_characters"]),
+            letter_size=int(letters["embedding"]["dim"]),
+            filters=tuple((int(width), int(count)) for width, count in letters["filters"]),
+            highways=int(letters["n_highway"]),
+            activation=activation,
+            word_size=int(lstm["projection_dim"]),
+            cells=int(lstm["dim"]),
+            layers=int(lstm["n_layers"]),
+            cell_clip=lstm.get("cell_clip"),
+            word_clip=lstm.get("proj_clip"),
+            skip=bool(lstm.get("use_skip_connections", False)),
+        )
+
+    @classmethod
+    def described(cls, description: Mapping[str, Any]) -> ElmoOptions:
+        """From what a model folder keeps, as `dataclasses.asdict` made it."""
+        filters = tuple((int(width), int(count)) for width, count in description["filters"])
+        return cls(**{**description, "filters": filters})
 
 
 class ElmoKind:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from disconer.nn.encoders.elmo.reader import ElmoOptions
+from disconer.nn.encoders.elmo import ElmoOptions
 from disconer.nn.encoders.encoder import WordEncoder
 from disconer.nn.encoders.transformer.encoder import LayerMix
 from disconer.nn.tensors import WordBatch

@@ -15,8 +15,8 @@ from torch import Tensor
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.files import CONFIG
+from disconer.nn.encoders.elmo import ElmoOptions, ElmoReader
 from disconer.nn.encoders.elmo.encoder import ElmoWords
-from disconer.nn.encoders.elmo.reader import ElmoOptions, ElmoReader
 from disconer.nn.encoders.encoder import Encoding
 from disconer.nn.encoders.hub import package_folders
 

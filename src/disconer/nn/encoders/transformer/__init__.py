@@ -1,17 +1,185 @@
-"""Word vectors from a pretrained transformer: finding and loading it, its subwords, its layers."""
+"""Word vectors from a pretrained transformer: its kind and its reader, which makes subwords of words. No torch here.
+
+An uncased vocabulary makes one subword of "ALL", the leukaemia, and "all". Encoders of the kind of BERT add a vector to
+each subword by its token type, which tells the first text of a pair from the second; we read single texts, so the types
+are free to tell the case. An encoder that was trained so says it in its configuration: `"token_types": "case"`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from disconer.config import EncoderConfig
-from disconer.nn.encoders.encoding import Words
-from disconer.nn.reader import Reader
+from disconer.core.errors import DisconerError, Where, first_line
+from disconer.core.files import replace_file
+from disconer.core.types import Sentence
+from disconer.nn.encoders import Words
+from disconer.nn.reader import Ints, Pieces, Reader
 
 if TYPE_CHECKING:
     from disconer.nn.encoders.encoder import Encoding
+
+
+SETTING, BY_CASE = "token_types", "case"
+
+_N_TOLD_APART = 0x20000  # characters; no letter beyond has a case
+
+
+class Case(IntEnum):
+    """How a piece is written."""
+
+    LOWER = 0  # or without letters; also what stands for no text, such as marks around a sentence
+    TITLE = 1  # Known
+    UPPER = 2  # ALT, B
+    MIXED = 3  # mRNA
+
+
+def reads_case(settings: Mapping[str, Any]) -> bool:
+    """Whether an encoder with this configuration takes cases for token types."""
+    return settings.get(SETTING) == BY_CASE
+
+
+def cases(text: str, offsets: Ints) -> Ints:
+    """The case of each piece of a text.
+
+    offsets: where pieces start and end.  Shape: (pieces, 2)
+    Returns:  Shape: (pieces,)
+    """
+    kinds = _kinds()[np.minimum(_code_points(text), _N_TOLD_APART - 1)]  # (characters,)
+    start, end = offsets.T
+    n_upper, n_lower = (_counts(kinds == kind, start, end) for kind in (Case.UPPER, Case.LOWER))
+    starts_upper = _counts(kinds == Case.UPPER, start, np.minimum(start + 1, end)) > 0
+    is_title = starts_upper & (n_upper == 1)
+    return np.select([n_upper == 0, n_lower == 0, is_title], [Case.LOWER, Case.UPPER, Case.TITLE], Case.MIXED)
+
+
+def _counts(is_counted: NDArray[np.bool_], start: Ints, end: Ints) -> Ints:
+    """How many of the characters in each stretch are counted."""
+    before = np.concatenate([[0], np.cumsum(is_counted)])  # (characters + 1,)
+    counts: Ints = before[end] - before[start]
+    return counts
+
+
+def _code_points(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+@cache
+def _kinds() -> NDArray[np.int8]:
+    """Of each character, Case.UPPER, Case.LOWER, or -1 if it has no case."""
+    characters = map(chr, range(_N_TOLD_APART))
+    return np.array([Case.UPPER if c.isupper() else Case.LOWER if c.islower() else -1 for c in characters], np.int8)
+
+
+# Tokenizing is a hundredth of the work; its threads would only make the library warn at every fork.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")  # half a surrogate pair, which the tokenizers library refuses
+_REPLACEMENT = "\ufffd"
+
+
+class PieceTokenizer:
+    """A fast Hugging Face tokenizer, seen from our words: the reader of transformers.
+
+    The sentence is tokenized as the raw text that the encoder was trained on; a word's pieces are those that
+    share a character with it. So the same code is right for word pieces, byte-level BPE and unigram models.
+
+    case: each piece is two numbers, its own and its case, for an encoder that reads it.
+    """
+
+    def __init__(self, tokenizer: Any, *, case: bool = False) -> None:
+        if not hasattr(tokenizer, "backend_tokenizer"):
+            raise DisconerError(
+                f"The tokenizer of this encoder ({type(tokenizer).__name__}) does not give the offsets of subwords",
+                expected="one of the fast tokenizers, which come with a tokenizer.json",
+                fix="Choose another encoder.",
+            )
+        self.tokenizer = tokenizer
+        self._case = case
+        self._backend = tokenizer.backend_tokenizer
+        self._backend.no_truncation()
+        self._backend.no_padding()
+        bare = self._backend.encode("a", add_special_tokens=False).ids
+        whole = self._backend.encode("a", add_special_tokens=True).ids
+        before = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
+        self.prefix: Ints = self._mark(whole[:before])
+        self.suffix: Ints = self._mark(whole[before + len(bare) :])
+        self.padding: int = tokenizer.pad_token_id or 0
+
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
+        """The pieces of sentences of one text."""
+        text = _HALF_PAIR.sub(_REPLACEMENT, text)
+        stretches = [text[sentence.start : sentence.end] for sentence in sentences]
+        encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
+        return [self._align(*given) for given in zip(encoded, stretches, sentences, strict=True)]
+
+    def _mark(self, ids: list[int]) -> Ints:
+        """Pieces that stand for no text."""
+        marks = np.array(ids, dtype=np.int64)
+        return np.stack([marks, np.full_like(marks, Case.LOWER)], axis=-1) if self._case else marks
+
+    def _align(self, encoding: Any, text: str, sentence: Sentence) -> Pieces:
+        ids = np.array(encoding.ids, dtype=np.int64)
+        offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        if self._case:
+            ids = np.stack([ids, cases(text, offsets)], axis=-1)
+        words = np.array(sentence.tokens, dtype=np.int64).reshape(-1, 2) - sentence.start
+        first = np.searchsorted(offsets[:, 1], words[:, 0], side="right")
+        end = np.searchsorted(offsets[:, 0], words[:, 1], side="left")
+        return Pieces(ids, first, np.maximum(first, end))
+
+    def save(self, folder: Path) -> None:
+        """See `Reader`."""
+        with tempfile.TemporaryDirectory() as staging:
+            self.tokenizer.save_pretrained(staging)
+            for path in Path(staging).iterdir():
+                replace_file(folder / path.name, path.read_bytes())
+
+
+TOKENIZER = "tokenizer.json"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTokenizer:
+    """A tokenizer.json as `PieceTokenizer` expects it: what a tokenizer of transformers is, without transformers."""
+
+    backend_tokenizer: Any
+    pad_token_id: int
+
+    def save_pretrained(self, folder: str) -> None:
+        self.backend_tokenizer.save(str(Path(folder) / TOKENIZER))
+
+
+def load_saved_tokenizer(folder: Path, description: Mapping[str, Any], *, padding: int) -> PieceTokenizer:
+    """The reader of the exported model in a folder, without transformers. description: of its encoder."""
+    from tokenizers import Tokenizer
+
+    path = folder / TOKENIZER
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # what the tokenizers library raises has no type of its own
+        raise damaged_tokenizer(path, error) from error
+    return PieceTokenizer(SavedTokenizer(tokenizer, padding), case=reads_case(description))
+
+
+def damaged_tokenizer(path: Path, error: Exception) -> DisconerError:
+    return DisconerError(
+        "The tokenizer of this model is missing or damaged",
+        where=Where(str(path)),
+        got=first_line(error),
+        fix="Copy the complete model again.",
+    )
 
 
 class TransformerKind:
@@ -32,8 +200,6 @@ class TransformerKind:
     def load_exported_reader(
         self, config: EncoderConfig, description: Mapping[str, Any], folder: Path, *, padding: int
     ) -> Reader:
-        from disconer.nn.encoders.transformer.subwords import load_saved_tokenizer
-
         return load_saved_tokenizer(folder, description, padding=padding)
 
 

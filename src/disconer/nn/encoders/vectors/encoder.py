@@ -14,7 +14,7 @@ from disconer.config import CharacterConfig, EncoderConfig
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import CONFIG
 from disconer.nn.encoders.encoder import Encoding, WordEncoder
-from disconer.nn.encoders.vectors.reader import (
+from disconer.nn.encoders.vectors import (
     N_SPECIAL,
     N_SYMBOLS,
     NO_BYTE,

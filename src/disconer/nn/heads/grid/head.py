@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from disconer.nn.heads.exported import Graph, HeadGraphs
+from disconer.nn.heads import Graph, HeadGraphs
 from disconer.nn.heads.grid.reading import (
     AFTER_LABELS,
     GRID_GRAPH,

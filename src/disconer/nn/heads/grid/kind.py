@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from disconer.evaluate.ceiling import Reach
+from disconer.evaluate.check import Reach
 from disconer.evaluate.survey import Survey
-from disconer.nn.heads.exported import Arrays, HeadGraphs, RunGraph
+from disconer.nn.heads import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.heads.grid.oracle import grid_reach
 from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, GridReader
 from disconer.nn.heads.grid.settings import GridSettings
-from disconer.nn.heads.kind import HeadKind, Proposal
 from disconer.text.alignment import TokenEntity
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from disconer.evaluate.ceiling import Reach
+from disconer.evaluate.check import Reach
 from disconer.nn.heads.grid.reading import Envelopes, Steps, read_entities
 from disconer.nn.heads.grid.settings import Decoding
 from disconer.nn.heads.grid.targets import grid_targets

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from disconer.nn.arrays import WordArrays
-from disconer.nn.heads.exported import Arrays, RunGraph
+from disconer.nn.heads import Arrays, RunGraph
 from disconer.nn.heads.grid.settings import Decoding
 from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found

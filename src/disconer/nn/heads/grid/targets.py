@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from disconer.evaluate.ceiling import WordEntity
+from disconer.evaluate.check import WordEntity
 from disconer.nn.reader import Ints
 
 

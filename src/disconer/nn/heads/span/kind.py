@@ -1,22 +1,116 @@
-"""The span head as the rest of disconer knows it."""
+"""The settings of the span head, and what the rest of disconer needs to know of it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from disconer.evaluate.ceiling import Reach
+from pydantic import Field
+
+from disconer.config.section import Count, HeadSettings, Rate, Section, Share, Sizes, Weight
+from disconer.evaluate.check import Reach
 from disconer.evaluate.survey import Survey
-from disconer.nn.heads.exported import Arrays, HeadGraphs, RunGraph
-from disconer.nn.heads.kind import HeadKind, Proposal
-from disconer.nn.heads.span.oracle import span_reach
-from disconer.nn.heads.span.proposal import propose_spans
+from disconer.nn.heads import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.heads.span.reading import PAIRS, SpanReader
-from disconer.nn.heads.span.settings import SpanSettings
-from disconer.text.alignment import TokenEntity
+from disconer.nn.heads.span.targets import span_reach
+from disconer.text.alignment import Range, TokenEntity
 
 if TYPE_CHECKING:
     from disconer.nn.heads.span.head import SpanHead
+
+
+class ScorerSettings(Section):
+    """The classifier of spans: fragment or not, and its labels."""
+
+    hidden: Sizes = Field(default=(150,), description="Hidden units of each layer, first to last; []: none.")
+    dropout: Share = Field(default=0.4, description="Dropout of the hidden units.")
+
+
+class RelationSettings(Section):
+    """The classifier of relations between two fragments."""
+
+    enabled: bool = Field(default=True, description="Score pairs of fragments; without it nothing is discontinuous.")
+    overlapping: bool = Field(
+        default=True, description="Learn also which fragments share text, as a further training signal."
+    )
+    hidden: Sizes = Field(default=(150,), description="Hidden units of each layer, first to last; []: none.")
+    dropout: Share = Field(default=0.4, description="Dropout of the hidden units.")
+
+
+class SpanSettings(HeadSettings):
+    """The span model: spans, fragments, relations between them, entities."""
+
+    kind: Literal["span"] = "span"
+    max_width: Count | None = Field(
+        default=8, description="Maximum words per fragment; wider ones are missed. null: no limit."
+    )
+    width_size: Count = Field(default=20, description="Size of the embedding of a span's width.")
+    fragments: ScorerSettings = Field(
+        default=ScorerSettings(), description="The classifier of spans: fragment or not, and its labels."
+    )
+    labels: Literal["one", "many"] = Field(
+        default="one",
+        description="Labels per span: one (as in the paper) or many (multilabel, each by its own threshold).",
+    )
+    relations: RelationSettings = Field(
+        default=RelationSettings(), description="The classifier of relations between two fragments."
+    )
+    alpha: Rate = Field(default=1.0, description="Weight of the fragments in the loss.")
+    beta: Weight = Field(default=1.0, description="Weight of the relations in the loss.")
+
+    @property
+    def multilabel(self) -> bool:
+        return self.labels == "many"
+
+
+COVERED = 0.99  # share of the fragments that a width limit must reach
+NARROWEST = 6  # the paper's narrowest limit: a small sample must not bind a model more tightly
+MULTILABEL = 0.01  # share of the spans with two labels from which a model should give more than one
+
+
+def propose_spans(survey: Survey, settings: SpanSettings) -> Proposal[SpanSettings]:
+    """The narrowest limit that reaches enough of the fragments, and multilabel where the data is."""
+    widths, multilabel = _spans(survey)
+    limit = width_limit(widths)
+    labels = "many" if multilabel > MULTILABEL else "one"
+    return Proposal(
+        settings.model_copy(update={"max_width": limit, "labels": labels}),
+        [
+            f"Spans up to {limit} words: {_covered(widths, limit):.1%} of the fragments.",
+            f"Labels per span: {labels}; {multilabel:.1%} of the spans have more than one.",
+        ],
+    )
+
+
+def _spans(survey: Survey) -> tuple[Counter[int], float]:
+    """The widths of all fragments in words, each span once, and the share of those with more than one label."""
+    widths: Counter[int] = Counter()
+    multilabel = 0
+    for sentence in survey.sentences:
+        labels: dict[Range, set[str]] = {}
+        for entity in sentence.entities:
+            for span in entity.ranges:
+                labels.setdefault(span, set()).add(entity.label)
+        widths.update(end - first for first, end in labels)
+        multilabel += sum(len(own) > 1 for own in labels.values())
+    return widths, multilabel / max(1, widths.total())
+
+
+def width_limit(widths: Counter[int]) -> int:
+    """The narrowest limit that reaches enough of the fragments.
+
+    >>> width_limit(Counter({1: 98, 9: 2})), width_limit(Counter({1: 99, 9: 1}))
+    (9, 6)
+    """
+    width = next((width for width in sorted(widths) if _covered(widths, width) >= COVERED), NARROWEST)
+    return max(width, NARROWEST)
+
+
+def _covered(widths: Counter[int], limit: int) -> float:
+    total = widths.total()
+    return sum(count for width, count in widths.items() if width <= limit) / total if total else 1.0
+
 
 UNLIMITED_WIDTHS = 64  # rows of the width table when spans have no limit: wider ones share the last
 
@@ -32,7 +126,7 @@ class SpanKind(HeadKind[SpanSettings]):
     def build(self, settings: SpanSettings, labels: Sequence[str], *, word_size: int) -> SpanHead:
         from disconer.nn.heads.span.head import SpanHead
         from disconer.nn.heads.span.scorers import FragmentScorer, RelationScorer, WidthEmbedding
-        from disconer.nn.heads.span.target_tensors import Relation
+        from disconer.nn.heads.span.targets import Relation
 
         fragments = FragmentScorer(
             word_size=word_size,
@@ -74,7 +168,7 @@ class SpanKind(HeadKind[SpanSettings]):
             yield f"No fragment of them is wider than {settings.max_width} words."
 
     def graphs(self, head: SpanHead) -> HeadGraphs:
-        from disconer.nn.heads.span.graphs import span_graphs
+        from disconer.nn.heads.span.head import span_graphs
 
         return span_graphs(head)
 

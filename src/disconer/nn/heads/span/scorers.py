@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 from disconer.nn.heads.span.reading import NONE
-from disconer.nn.heads.span.target_tensors import Relation
-from disconer.nn.layers.basic import mlp
+from disconer.nn.heads.span.targets import Relation
+from disconer.nn.layers import mlp
 
 PRIOR = 2.0  # first biases of the fragment scorer: a label starts at odds of e^-4
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from disconer.nn.heads.tagger.asked import ANY
+from disconer.nn.heads.tagger.numpy_crf import ANY
 
 FORBIDDEN = -1e4  # the score of a transition that must not be; finite, so that gradients are
 IMPOSSIBLE = -1e30  # the log of a sum over no paths

@@ -12,15 +12,14 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
-from disconer.nn.heads.exported import Graph, HeadGraphs
+from disconer.nn.heads import Graph, HeadGraphs
 from disconer.nn.heads.head import AxisNames
-from disconer.nn.heads.tagger.asked import ANY
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
-from disconer.nn.heads.tagger.numpy_crf import NumpyCrf
+from disconer.nn.heads.tagger.numpy_crf import ANY, NumpyCrf
 from disconer.nn.heads.tagger.parts import words_of
 from disconer.nn.heads.tagger.reading import EMISSIONS, read_entities
 from disconer.nn.heads.tagger.schemes import Scheme
-from disconer.nn.layers.basic import mlp
+from disconer.nn.layers import mlp
 from disconer.nn.reader import Ints
 from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Found, Window

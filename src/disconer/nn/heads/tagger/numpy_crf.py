@@ -1,19 +1,34 @@
-"""The CRF of a trained tagger where there is no torch: the likeliest tags, and exact probabilities of entities.
-
-As `crf.LinearChainCrf`, whose comments explain the sums. Shapes: B sentences, N words of the longest, T tags.
-"""
+"""What is asked of the tags of words. No torch here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from disconer.nn.heads.tagger.asked import ANY, Asked
 from disconer.nn.reader import Floats, Ints
+
+ANY = -1  # in place of a tag: nothing is asked
+
+
+class Asked(NamedTuple):
+    """What tags must be for entities to be there: one stretch of words each, S of them, of at most W words.
+
+    row: the sentence.  Shape: (S,)
+    first, end: its words, half-open.  Shape: (S,)
+    only: the tag that a word must have, by number; ANY if it may have all.  Shape: (S, W)
+    never: a tag that a word must not have; ANY if there is none.  Shape: (S, W)
+    """
+
+    row: Ints
+    first: Ints
+    end: Ints
+    only: Ints
+    never: Ints
+
 
 IMPOSSIBLE = np.float32(-1e30)  # the log of a sum over no paths
 SEGMENTS_AT_ONCE = 2**10
