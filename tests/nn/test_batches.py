@@ -13,8 +13,8 @@ from disconer.nn.arrays import word_arrays
 from disconer.nn.encoders.transformer import PieceTokenizer
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.network import build_network
+from disconer.nn.parts import WordBatch, _sent_at_once
 from disconer.nn.reader import Pieces
-from disconer.nn.tensors import WordBatch, _sent_at_once
 from disconer.nn.windows import Window, Windower
 from disconer.store.checkpoint import Model
 from nn.families import ENCODERS, TOKENIZERS, byte_level, tiny_encoder, unigram

@@ -14,7 +14,7 @@ from disconer.nn.heads.span.reading import NONE, SpanPlaces
 from disconer.nn.heads.span.scorers import margins
 from disconer.nn.heads.span.targets import Relation
 from disconer.nn.layers.gcn import Aggcn
-from disconer.nn.tensors import WordBatch
+from disconer.nn.parts import WordBatch
 from disconer.nn.windows import Windower
 from disconer.store.checkpoint import Model
 from disconer.text.alignment import TokenEntity, align

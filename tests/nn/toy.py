@@ -17,8 +17,8 @@ from disconer.nn.encoders.transformer.encoder import TransformerWords
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.heads.span.targets import Relation
 from disconer.nn.network import AnyNetwork, build_network
+from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Reader
-from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Found, Window
 from disconer.store.checkpoint import Model
 

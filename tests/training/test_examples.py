@@ -1,13 +1,21 @@
 from __future__ import annotations
 
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from disconer import Document, Entity, Sentence
-from disconer.config import Config, DataConfig
+from disconer.config import Config, DataConfig, TrainingConfig
 from disconer.nn.encoders.transformer import PieceTokenizer
 from disconer.nn.heads.span.kind import SpanSettings
 from disconer.nn.heads.span.targets import too_wide
-from disconer.nn.windows import Windower
+from disconer.nn.reader import Pieces
+from disconer.nn.windows import Window, Windower
 from disconer.text import segment
-from disconer.training.examples import Learnable, make_examples
+from disconer.training.examples import Example, Learnable, Plan, make_examples
 from nn.toy import toy_tokenizer
 
 
@@ -49,3 +57,153 @@ def test_an_entity_in_one_of_several_windows_is_not_cut() -> None:
     found = account(Document("d", text, (near, far)), None, max_subwords=34)
     assert (found.entities, found.cut, found.learnt) == (2, 1, 1)
     assert list(found.lines()) == ["1 of 2 training entities are longer than the encoder's window"]
+
+
+LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=60)
+MOST = 64  # words of a batch
+CONTEXT = 50
+
+
+def examples_of(lengths: list[int], *, a_document: int = 1) -> list[Example]:
+    """So many words each, of one piece; so many examples a document."""
+    found = []
+    for number, n_words in enumerate(lengths):
+        tokens = tuple((2 * n, 2 * n + 1) for n in range(n_words))
+        pieces = Pieces(np.arange(n_words), np.arange(n_words), np.arange(1, n_words + 1))
+        window = Window(Sentence(0, 2 * n_words, tokens), 0, n_words, (0, n_words), pieces)
+        found.append(Example(window, [], number // a_document))
+    return found
+
+
+def plans(
+    lengths: list[int],
+    n_processes: int,
+    *,
+    a_document: int = 1,
+    context: int = 0,
+    epochs: int = 2,
+    steps_at_least: int = 0,
+    **settings: int,
+) -> list[Plan]:
+    several = {"epochs": epochs, "patience": epochs, "steps_at_least": steps_at_least}
+    config = TrainingConfig(batch_tokens=MOST, **several, **settings)
+    examples = examples_of(lengths, a_document=a_document)
+    return [
+        Plan(examples, config, context=context, process=process, n_processes=n_processes)
+        for process in range(n_processes)
+    ]
+
+
+@given(LENGTHS, st.integers(1, 4), st.integers(1, 3), st.integers(1, 9), st.sampled_from([0, CONTEXT]))
+def test_every_example_counts_once_whatever_the_processes(
+    lengths: list[int], n_processes: int, accumulate: int, a_document: int, context: int
+) -> None:
+    found = plans(lengths, n_processes, a_document=a_document, context=context, accumulate=accumulate)
+    shares = [plan.steps(1) for plan in found]
+    assert len({len(steps) for steps in shares}) == 1  # processes keep step
+    batches = [batch for steps in shares for step in steps for batch in step]
+    counted = Counter(example for batch in batches if batch.weight for example in batch.examples)
+    assert counted == Counter(range(len(lengths)))
+    for together in zip(*shares, strict=True):
+        assert all(together)
+        own = [batch for step in together for batch in step if batch.weight]
+        # Each process sums its weighted losses, then all are averaged: that must be the mean over examples.
+        assert sum(batch.weight * len(batch.examples) for batch in own) / n_processes == pytest.approx(1)
+
+
+@given(LENGTHS, st.integers(1, 3))
+def test_two_processes_take_what_one_accumulates(lengths: list[int], accumulate: int) -> None:
+    (alone,) = plans(lengths, 1, a_document=4, context=CONTEXT, accumulate=2 * accumulate)
+    pair = plans(lengths, 2, a_document=4, context=CONTEXT, accumulate=accumulate)
+    for step, *shares in zip(alone.steps(1), *(plan.steps(1) for plan in pair), strict=True):
+        taken = {(tuple(batch.examples), batch.seed) for share in shares for batch in share}
+        assert taken == {(tuple(batch.examples), batch.seed) for batch in step}
+
+
+@given(LENGTHS, st.sampled_from([0, CONTEXT]))
+def test_batches_keep_to_the_budget_and_steps_are_counted(lengths: list[int], context: int) -> None:
+    (plan,) = plans(lengths, 1, a_document=5, context=context)
+    for step in plan.steps(2):
+        for batch in step:
+            sizes = [sum(lengths[example] for example in passage) for passage in batch.passages]
+            assert len(sizes) == 1 or max(sizes) * len(sizes) <= MOST
+    assert plan.count_steps() == len(plan.steps(1)) + len(plan.steps(2))
+
+
+@given(LENGTHS, st.integers(1, 9))
+def test_a_passage_is_a_stretch_of_one_document(lengths: list[int], a_document: int) -> None:
+    (plan,) = plans(lengths, 1, a_document=a_document, context=CONTEXT)
+    for batch in (batch for step in plan.steps(1) for batch in step):
+        for passage in batch.passages:
+            assert passage == list(range(passage[0], passage[-1] + 1))
+            assert passage[0] // a_document == passage[-1] // a_document
+            assert len(passage) == 1 or sum(lengths[example] for example in passage) <= CONTEXT
+
+
+def test_a_document_is_cut_in_another_way_in_each_epoch() -> None:
+    (plan,) = plans([5] * 40, 1, a_document=10, context=CONTEXT)
+    cuts = [
+        sorted(tuple(passage) for step in plan.steps(epoch) for batch in step for passage in batch.passages)
+        for epoch in (1, 2)
+    ]
+    assert cuts[0] != cuts[1]
+
+
+def test_epochs_and_seeds_differ_and_repeat() -> None:
+    lengths = list(range(1, 60))
+    (plan,) = plans(lengths, 1)
+    (again,) = plans(lengths, 1)
+    (other,) = plans(lengths, 1, seed=2)
+    assert plan.steps(1) == again.steps(1)
+    assert plan.steps(1) != plan.steps(2)
+    assert plan.steps(1) != other.steps(1)
+    seeds = [batch.seed for epoch in (1, 2) for step in plan.steps(epoch) for batch in step]
+    assert len(set(seeds)) == len(seeds)
+
+
+@given(LENGTHS, st.integers(1, 3), st.integers(1, 40))
+def test_epochs_have_no_more_passes_than_the_steps_take(lengths: list[int], accumulate: int, wanted: int) -> None:
+    (plan,) = plans(lengths, 1, a_document=4, context=CONTEXT, accumulate=accumulate, steps_at_least=wanted)
+    (single,) = plans(lengths, 1, a_document=4, context=CONTEXT, accumulate=accumulate, epochs=2 * plan.passes)
+    assert plan.count_steps() == single.count_steps() >= wanted
+    (fewer,) = plans(lengths, 1, a_document=4, context=CONTEXT, accumulate=accumulate, epochs=2 * plan.passes - 2 or 1)
+    assert plan.passes == 1 or fewer.count_steps() < wanted
+
+
+def test_a_handful_of_examples_gets_all_steps_by_default() -> None:
+    plan = Plan(examples_of([5, 9, 12]), TrainingConfig())
+    assert plan.passes == 25
+    assert plan.count_steps() == sum(len(plan.steps(epoch)) for epoch in range(1, 21)) == 500
+    counted = Counter(example for step in plan.steps(7) for batch in step for example in batch.examples)
+    assert counted == {0: 25, 1: 25, 2: 25}
+
+
+def test_passes_of_an_epoch_are_those_of_as_many_epochs() -> None:
+    lengths = [5] * 40
+    (single,) = plans(lengths, 1, a_document=10, context=CONTEXT, epochs=6)
+    (plan,) = plans(lengths, 1, a_document=10, context=CONTEXT, steps_at_least=single.count_steps())
+    assert plan.passes == 3
+    assert plan.steps(2) == [step for epoch in (4, 5, 6) for step in single.steps(epoch)]
+
+
+@pytest.mark.slow
+@given(LENGTHS, st.integers(1, 4))
+def test_processes_make_as_many_passes(lengths: list[int], n_processes: int) -> None:
+    pair = plans(lengths, n_processes, a_document=4, context=CONTEXT, steps_at_least=30)
+    (alone,) = plans(lengths, 1, a_document=4, context=CONTEXT, accumulate=n_processes, steps_at_least=30)
+    assert {plan.passes for plan in pair} == {alone.passes}
+    assert {len(plan.steps(2)) for plan in pair} == {len(alone.steps(2))}
+
+
+def test_a_corpus_that_has_the_steps_keeps_its_plan() -> None:
+    """What a seed gave once it always gives: these are the batches of before there were several passes an epoch."""
+    lengths = [3, 9, 30, 12, 40, 7, 22, 5, 18, 26, 2, 14]
+    (plan,) = plans(lengths, 1, a_document=3, context=CONTEXT, seed=7, steps_at_least=10)
+    assert (plan.passes, plan.count_steps()) == (1, 10)
+    assert [(batch.passages, batch.seed) for step in plan.steps(2) for batch in step] == [
+        ([[7], [5], [0, 1], [3]], 18279110831140952437),
+        ([[2]], 10100442772938007519),
+        ([[6], [9]], 9094436558345917307),
+        ([[10, 11], [8]], 16159197877193197014),
+        ([[4]], 7574532469450380563),
+    ]

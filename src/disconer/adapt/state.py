@@ -75,7 +75,7 @@ class AdaptFolder:
             self.path,
             self.facts,
             product="the encoder",
-            run="An adaptation",
+            run="an adaptation",
             has_begun=self._has_begun,
             resume=resume,
         )

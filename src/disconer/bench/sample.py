@@ -13,9 +13,9 @@ from disconer.core.errors import DisconerError
 from disconer.core.types import Document, Token
 from disconer.nn.arrays import WordArrays, word_arrays
 from disconer.nn.encoders.transformer.encoder import TransformerWords
+from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Precision
-from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Window, Windower
 from disconer.store.checkpoint import Model
 

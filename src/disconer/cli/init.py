@@ -30,7 +30,7 @@ def init(
     """
     from disconer.config import HEADS, load_config
     from disconer.config.template import template
-    from disconer.evaluate.survey import survey
+    from disconer.evaluate.stats import survey
     from disconer.start.propose import findings, propose, read_start
     from disconer.start.splits import TRAIN, check_target, plan_splits
 

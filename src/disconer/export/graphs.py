@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from disconer.nn.heads import Axes, Graph
 from disconer.nn.layers import BiLstm
 from disconer.nn.network import Words
-from disconer.nn.tensors import WordBatch
+from disconer.nn.parts import WordBatch
 
 OPSET = 20  # the oldest opset with all operators needed; supported by ONNX Runtime 1.18
 PARTS = ("inputs", "recurrent", "biases")  # ONNX's order

@@ -20,8 +20,8 @@ from disconer.core.files import ONNX_GRAPH, replace_file
 from disconer.export.graphs import OPSET, NetworkGraph, network_graph
 from disconer.export.quantize import quantize, shrink
 from disconer.nn.encoders import KINDS
-from disconer.nn.encoders.encoder import WordEncoder
 from disconer.nn.heads import Graph, kind_of
+from disconer.nn.parts import WordEncoder
 from disconer.store.checkpoint import Model, describe
 from disconer.store.description import write_description
 from disconer.store.exported import HEAD_ARRAYS, ONNX, RUNTIME, RuntimeDescription

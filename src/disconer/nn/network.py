@@ -11,13 +11,11 @@ from torch import Tensor, nn
 
 from disconer.config import Config, EncoderConfig, GcnConfig
 from disconer.nn.arrays import WordArrays
-from disconer.nn.encoders.encoder import WordEncoder
 from disconer.nn.heads import kind_of
-from disconer.nn.heads.head import Head, Targets
 from disconer.nn.layers import BiLstm
 from disconer.nn.layers.gcn import Aggcn
+from disconer.nn.parts import Head, Targets, WordBatch, WordEncoder
 from disconer.nn.runtime import Device, Precision
-from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Found
 
 

@@ -31,11 +31,11 @@ def save_state(state: dict[str, Any], path: Path) -> None:
     os.replace(part, path)
 
 
-def check_folder(path: Path, facts: Path, *, product: str, run: str, has_begun: bool, resume: bool) -> None:
+def check_folder(path: Path, facts: Path, *, product: str, run: str, resume: bool, has_begun: bool = True) -> None:
     """Stop before any work if a folder holds something that must not be overwritten.
 
-    facts: the file that marks a run's folder. product, run: their names in messages, such as "the model" and "A run".
-    has_begun: whether the folder holds a run worth keeping.
+    facts: the file that marks a run's folder. product, run: their names in messages, such as "the model" and "a run".
+    has_begun: whether a folder with that file holds a run worth keeping.
     """
     where = Where(str(path))
     if path.exists() and not path.is_dir():
@@ -46,7 +46,7 @@ def check_folder(path: Path, facts: Path, *, product: str, run: str, has_begun: 
         raise DisconerError("This folder is not empty", where=where, fix=f"Choose a new or empty folder for {product}.")
     if has_begun and not resume:
         raise DisconerError(
-            f"This folder already holds {run[0].lower()}{run[1:]}",
+            f"This folder already holds {run}",
             where=where,
             fix="Add --resume, or choose another folder.",
         )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from disconer.config import Config, DataConfig, config_from_dict, load_head
 from disconer.core.files import CONFIG
-from disconer.evaluate.survey import Survey
+from disconer.evaluate.stats import Survey
 from disconer.nn.heads import kind_of
 from disconer.start.splits import DEV, TEST, TRAIN, Splits
 from disconer.store.description import read_description

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, SupportsFloat
 
 from disconer.runs.display import Clock, LiveLines, duration
-from disconer.training.data import TrainingData
-from disconer.training.examples import Learnable
-from disconer.training.state import Progress
 
 if TYPE_CHECKING:
+    from disconer.training.data import TrainingData
+    from disconer.training.examples import Learnable
+    from disconer.training.state import Progress
     from disconer.training.training_run import TrainingResult
 
 PAUSE = 0.5  # seconds between updates of the running loss: each waits for the device

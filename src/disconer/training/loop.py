@@ -19,8 +19,8 @@ from disconer.core.types import Document
 from disconer.evaluate import Evaluation, evaluate
 from disconer.nn.arrays import word_arrays
 from disconer.nn.network import size_multiple
+from disconer.nn.parts import WordBatch
 from disconer.nn.scores import ScoreScale, fit_scale
-from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.runs.state import Stateful

@@ -16,8 +16,8 @@ from disconer.config import Config, config_from_dict
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import CONFIG, ONNX_GRAPH
 from disconer.nn.encoders import build_encoding, load_encoding
-from disconer.nn.heads.head import AnyHead, AxisNames, Transferable
 from disconer.nn.network import AnyNetwork, build_network
+from disconer.nn.parts import AnyHead, AxisNames, Transferable
 from disconer.store.checkpoint import Model, load_model
 from disconer.store.description import read_description
 from disconer.store.names import find_model

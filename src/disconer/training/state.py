@@ -18,7 +18,7 @@ from disconer.core.files import WEIGHTS, replace_file
 from disconer.core.version import __version__
 from disconer.formats.source import Source
 from disconer.nn.weights import save_weights
-from disconer.runs.state import Stateful, code_hash, save_state, versions
+from disconer.runs.state import Stateful, check_folder, code_hash, save_state, versions
 from disconer.store.checkpoint import Model, save_model
 from disconer.store.digest import model_digest
 from disconer.store.names import find_model
@@ -81,20 +81,7 @@ class RunFolder:
 
     def open(self, *, resume: bool) -> bool:
         """Create the folder, unless it holds something else; returns whether it is a run to resume."""
-        where = Where(str(self.path))
-        if self.path.exists() and not self.path.is_dir():
-            raise DisconerError("The folder for the run is an existing file", where=where, fix="Choose another folder.")
-        if self.path.is_dir() and any(not file.name.startswith(".") for file in self.path.iterdir()):
-            if not self.facts.is_file():
-                raise DisconerError(
-                    "This folder is not empty", where=where, fix="Choose a new or empty folder for the run."
-                )
-            if not resume:
-                raise DisconerError(
-                    "This folder already holds a training run",
-                    where=where,
-                    fix="Add --resume, or choose another folder.",
-                )
+        check_folder(self.path, self.facts, product="the run", run="a training run", resume=resume)
         self.path.mkdir(parents=True, exist_ok=True)
         return self.can_resume
 

@@ -2,7 +2,7 @@
 
 A *head* is one way of finding entities on top of word vectors, each in a folder of its own. Its *kind* says what the
 rest of disconer needs to know: its settings, what it can express, what it costs, how it is exported. The kind builds
-the head itself (`disconer.nn.heads.head`), the part of a network that is trained. Nothing outside a folder knows how
+the head itself (`disconer.nn.parts`), the part of a network that is trained. Nothing outside a folder knows how
 its head works. Kinds are found by name, in `disconer.config.HEADS`; other packages add theirs under the entry-point
 group `disconer.heads` (docs/how-to/heads.md). A head may import `config`, `evaluate`, `text` and `nn`, but no other
 head.
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from disconer.config import HEADS, HeadSettings
 from disconer.core.errors import DisconerError
 from disconer.evaluate.check import Reach
-from disconer.evaluate.survey import Survey
+from disconer.evaluate.stats import Survey
 from disconer.nn.arrays import WordArrays
 from disconer.nn.windows import Found
 from disconer.text.alignment import TokenEntity
@@ -28,7 +28,7 @@ from disconer.text.alignment import TokenEntity
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from disconer.nn.heads.head import AnyHead
+    from disconer.nn.parts import AnyHead
 
 
 Axes = dict[int, str]  # of an input, the names of the axes that may have any size

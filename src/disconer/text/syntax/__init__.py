@@ -1,5 +1,5 @@
-"""From sentences to dependency trees: parsers behind one protocol (`parser`), their output checked and aligned
-(`tree`, `alignment`), kept (`cache`) and given to documents (`attach`).
+"""From sentences to dependency trees: parsers behind one protocol (`parser`), their output checked, aligned and
+attached to documents (`attach`), and cached (`cache`).
 
 >>> from disconer.text.syntax.spec import make_syntax
 >>> syntax = make_syntax("spacy:en_core_web_sm")  # doctest: +SKIP

@@ -51,7 +51,7 @@ class Tree(NamedTuple):
     """The head of each word, -1 for a root, and the relation between the two.
 
     Several roots are allowed: then it is a forest, in which no path joins the parts.
-    realigned: the parser cut the text into other words; see `alignment`.
+    realigned: the parser cut the text into other words; see `attach`.
     """
 
     heads: tuple[int, ...]
@@ -100,7 +100,7 @@ def depths_of(heads: Sequence[int]) -> list[int] | None:
 class Parse:
     """What a parser made of a sentence: words as it has them, their heads (-1 for a root) and relations.
 
-    Nothing of it is checked yet; see `alignment.on_words`.
+    Nothing of it is checked yet; see `attach.on_words`.
     """
 
     forms: tuple[str, ...]

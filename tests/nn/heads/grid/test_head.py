@@ -16,8 +16,8 @@ from disconer.nn.heads.grid import GRID
 from disconer.nn.heads.grid.head import Cells, GridHead
 from disconer.nn.heads.grid.settings import GridSettings
 from disconer.nn.layers.pair_grid import gap_class
+from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Pieces
-from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Window, windows
 from disconer.store.checkpoint import Model
 from disconer.text import segment

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from disconer import Document, Entity, Recognizer
-from disconer.evaluate.survey import survey
+from disconer.evaluate.stats import survey
 from disconer.export.onnx import export_model
 from disconer.nn.heads.tagger import TAGGER
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments

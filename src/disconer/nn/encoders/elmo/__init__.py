@@ -16,7 +16,7 @@ from disconer.nn.encoders import Words
 from disconer.nn.reader import Ints, Pieces
 
 if TYPE_CHECKING:
-    from disconer.nn.encoders.encoder import Encoding
+    from disconer.nn.parts import Encoding
 
 
 MAX_LETTERS = 50  # numbers of a word, the marks around it included

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from disconer.nn.encoders.elmo import ElmoOptions
-from disconer.nn.encoders.encoder import WordEncoder
 from disconer.nn.encoders.transformer.encoder import LayerMix
-from disconer.nn.tensors import WordBatch
+from disconer.nn.parts import WordBatch, WordEncoder
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 

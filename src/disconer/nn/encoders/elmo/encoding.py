@@ -17,8 +17,8 @@ from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.files import CONFIG
 from disconer.nn.encoders.elmo import ElmoOptions, ElmoReader
 from disconer.nn.encoders.elmo.encoder import ElmoWords
-from disconer.nn.encoders.encoder import Encoding
 from disconer.nn.encoders.hub import package_folders
+from disconer.nn.parts import Encoding
 
 Floats: TypeAlias = NDArray[np.float32]
 FORGET_BIAS = 1.0  # what the first ELMo added to the forget gate while it ran

@@ -28,7 +28,7 @@ from disconer.nn.encoders import Words
 from disconer.nn.reader import Ints, Pieces, Reader
 
 if TYPE_CHECKING:
-    from disconer.nn.encoders.encoder import Encoding
+    from disconer.nn.parts import Encoding
 
 
 SETTING, BY_CASE = "token_types", "case"

@@ -12,10 +12,9 @@ from torch import Tensor, nn
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import CONFIG
-from disconer.nn.encoders.encoder import Encoding, WordEncoder
 from disconer.nn.encoders.transformer import TOKENIZER, PieceTokenizer, damaged_tokenizer, reads_case
 from disconer.nn.encoders.transformer.pretrained import load_encoder, max_subwords, quiet, without_pooler
-from disconer.nn.tensors import WordBatch
+from disconer.nn.parts import Encoding, WordBatch, WordEncoder
 
 Pooling = Literal["first", "mean", "max"]
 

@@ -22,7 +22,7 @@ from disconer.nn.encoders.vectors.table import variants
 from disconer.nn.reader import Ints, Pieces, Reader
 
 if TYPE_CHECKING:
-    from disconer.nn.encoders.encoder import Encoding
+    from disconer.nn.parts import Encoding
 
 
 NO_BYTE, BEGIN, END = 0, 257, 258  # bytes are 1 to 256

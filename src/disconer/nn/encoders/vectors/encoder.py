@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from disconer.config import CharacterConfig, EncoderConfig
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import CONFIG
-from disconer.nn.encoders.encoder import Encoding, WordEncoder
 from disconer.nn.encoders.vectors import (
     N_SPECIAL,
     N_SYMBOLS,
@@ -24,7 +23,7 @@ from disconer.nn.encoders.vectors import (
     load_word_reader,
 )
 from disconer.nn.encoders.vectors.table import VectorTable, load_vectors
-from disconer.nn.tensors import WordBatch
+from disconer.nn.parts import Encoding, WordBatch, WordEncoder
 
 
 class CharacterCnn(nn.Module):

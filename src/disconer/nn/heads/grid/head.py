@@ -25,10 +25,9 @@ from disconer.nn.heads.grid.reading import (
 )
 from disconer.nn.heads.grid.settings import Decoding
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
-from disconer.nn.heads.head import AxisNames
 from disconer.nn.layers.pair_grid import PairGrid, prior_bias
+from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
-from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from disconer.evaluate.check import Reach
-from disconer.evaluate.survey import Survey
+from disconer.evaluate.stats import Survey
 from disconer.nn.heads import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.heads.grid.oracle import grid_reach
 from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, GridReader

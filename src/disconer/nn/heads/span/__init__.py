@@ -1,6 +1,6 @@
 """The span head of the paper: spans are classified, then pairs of them, and entities are maximal cliques.
 
-All but `head`, `scorers`, `target_tensors` and `graphs` works without torch.
+All but `head` and `scorers` works without torch.
 """
 
 from disconer.nn.heads.span.kind import SPAN

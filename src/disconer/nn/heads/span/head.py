@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, linear
 
 from disconer.nn.heads import Graph, HeadGraphs
-from disconer.nn.heads.head import AxisNames
 from disconer.nn.heads.span.reading import (
     MARGINS,
     NONE,
@@ -32,8 +31,8 @@ from disconer.nn.heads.span.targets import (
     span_target_batch,
     span_targets,
 )
+from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Floats, Ints
-from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from disconer.config.section import Count, HeadSettings, Rate, Section, Share, Sizes, Weight
 from disconer.evaluate.check import Reach
-from disconer.evaluate.survey import Survey
+from disconer.evaluate.stats import Survey
 from disconer.nn.heads import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.heads.span.reading import PAIRS, SpanReader
 from disconer.nn.heads.span.targets import span_reach

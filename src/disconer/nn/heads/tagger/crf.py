@@ -22,7 +22,7 @@ SEGMENTS_AT_ONCE = 2**10  # bounds memory where a model that has learnt nothing 
 
 
 class Segments(NamedTuple):
-    """Stretches of words with what is asked of their tags, S of them, each of at most W words (`asked.Asked`).
+    """Stretches of words with what is asked of their tags, S of them, each of at most W words (`numpy_crf.Asked`).
 
     row: the sentence in the batch.  Shape: (S,)
     first, end: its words, half-open.  Shape: (S,)

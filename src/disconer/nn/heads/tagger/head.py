@@ -13,15 +13,14 @@ from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
 from disconer.nn.heads import Graph, HeadGraphs
-from disconer.nn.heads.head import AxisNames
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
 from disconer.nn.heads.tagger.numpy_crf import ANY, NumpyCrf
 from disconer.nn.heads.tagger.parts import words_of
 from disconer.nn.heads.tagger.reading import EMISSIONS, read_entities
 from disconer.nn.heads.tagger.schemes import Scheme
 from disconer.nn.layers import mlp
+from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
-from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 

@@ -1,4 +1,7 @@
-"""What is asked of the tags of words. No torch here."""
+"""The CRF of a trained tagger where there is no torch: the likeliest tags, and exact probabilities of entities.
+
+As `crf.LinearChainCrf`, whose comments explain the sums. Shapes: B sentences, N words of the longest, T tags.
+"""
 
 from __future__ import annotations
 

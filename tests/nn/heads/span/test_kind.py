@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from disconer import Document, Entity
-from disconer.evaluate.survey import survey
+from disconer.evaluate.stats import survey
 from disconer.nn.heads.span import SPAN
 from disconer.nn.heads.span.kind import SpanSettings, width_limit
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from disconer.config import load_head
 from disconer.nn.heads import kind_of
-from disconer.nn.heads.head import Transferable
+from disconer.nn.parts import Transferable
 from disconer.training.start_from import Misfit, Transfer, take_over
 
 WORD_SIZE = 6

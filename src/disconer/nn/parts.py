@@ -1,0 +1,167 @@
+"""The parts of a network, in torch: the batch of words that they take, what an encoder is, and what a head is.
+
+Everything up to word vectors and everything from entities on is shared by all heads, so that their figures compare.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from disconer.nn.arrays import WordArrays
+from disconer.nn.reader import Reader
+from disconer.nn.windows import Found, Window
+from disconer.text.alignment import TokenEntity
+
+
+@dataclass(frozen=True, slots=True)
+class WordBatch:
+    """The arrays of `WordArrays` as tensors.
+
+    lengths: a plain list, so that reading it never waits for the device.
+    """
+
+    piece_ids: Tensor
+    piece_mask: Tensor
+    first_piece: Tensor
+    piece_places: Tensor
+    word_places: Tensor
+    word_mask: Tensor
+    real_words: Tensor
+    own_mask: Tensor
+    heads: Tensor
+    parsed: Tensor
+    lengths: list[int]
+
+    @classmethod
+    def from_arrays(cls, arrays: WordArrays, device: torch.device | None = None) -> WordBatch:
+        named = {field.name: getattr(arrays, field.name) for field in fields(cls) if field.name != "lengths"}
+        if device is None or device.type == "cpu":
+            tensors: dict[str, Any] = {name: torch.from_numpy(array) for name, array in named.items()}
+        else:
+            tensors = dict(zip(named, _sent_at_once(list(named.values()), device), strict=True))
+        return cls(**tensors, lengths=arrays.lengths.tolist())
+
+
+def _sent_at_once(arrays: list[NDArray[Any]], device: torch.device) -> list[Tensor]:
+    """Arrays on a device, in one copy for which nothing waits: many small ones cost more than the work on them."""
+    flat = torch.from_numpy(np.concatenate([array.ravel() for array in arrays], dtype=np.int64))
+    if device.type == "cuda":
+        flat = flat.pin_memory()
+    parts = torch.split(flat.to(device, non_blocking=True), [array.size for array in arrays])
+    return [
+        part.view(array.shape).bool() if array.dtype == np.bool_ else part.view(array.shape)
+        for part, array in zip(parts, arrays, strict=True)
+    ]
+
+
+class WordEncoder(nn.Module, ABC):
+    """Word vectors of a batch."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Numbers of a word vector."""
+
+    @property
+    def max_subwords(self) -> int | None:
+        """How many pieces it takes at once, special ones included; None for no limit."""
+        return None
+
+    @property
+    def vectors(self) -> nn.Parameter | None:
+        """The table of vectors that it starts from, one a piece, if training may push it; else None."""
+        return None
+
+    @abstractmethod
+    def forward(self, batch: WordBatch) -> Tensor:
+        """Shape: (B, N, size)"""
+
+    @abstractmethod
+    def pretrained_parameters(self) -> list[nn.Parameter]:
+        """Those that learn at the encoder's own rate."""
+
+    @abstractmethod
+    def description(self) -> dict[str, Any]:
+        """JSON values from which, with the configuration, it can be built again; its weights are kept elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """An encoder and what reads for it.
+
+    notes: what there is to say about them, line by line.
+    """
+
+    encoder: WordEncoder
+    reader: Reader
+    notes: tuple[str, ...] = ()
+
+
+WindowTargets = TypeVar("WindowTargets")
+Targets = TypeVar("Targets")
+Launched = TypeVar("Launched")
+
+
+class Head(Protocol[WindowTargets, Targets, Launched]):
+    """Targets, loss and decoding of one way of finding entities: a module of torch with these methods.
+
+    Targets have a method `to(device)`, as tensors have.
+    """
+
+    @property
+    def stages(self) -> Mapping[str, nn.Module]:
+        """Parts of it that `disconer bench` times each by itself, in the order in which they run."""
+        ...
+
+    def window_targets(self, window: Window, entities: list[TokenEntity]) -> WindowTargets:
+        """What the gold entities of a window's sentence ask of this head: made once, before training.
+
+        Entities of labels that it does not know are left out.
+        """
+        ...
+
+    def batch_targets(self, targets: Sequence[WindowTargets]) -> Targets:
+        """The targets of a batch of windows as tensors, on the CPU."""
+        ...
+
+    def loss(self, words: Tensor, batch: WordBatch, targets: Targets) -> Tensor:
+        """The summed loss of a batch.  words:  Shape: (B, N, d)"""
+        ...
+
+    def launch(self, words: Tensor, batch: WordBatch) -> Launched:
+        """Put the work of finding entities on the device, without waiting for it."""
+        ...
+
+    def collect(self, launched: Launched) -> list[list[Found]]:
+        """The entities of each window of a batch whose work was launched."""
+        ...
+
+
+AnyHead: TypeAlias = Head[Any, Any, Any]
+
+AxisNames: TypeAlias = Mapping[int, Sequence[Hashable]]  # by axis, what each place along it stands for
+
+
+@runtime_checkable
+class Transferable(Protocol):
+    """A head that can start from the parameters of another of its kind (`training.start_from`).
+
+    A head without this method is as good a head; it starts fresh.
+    """
+
+    def axis_names(self) -> Mapping[str, AxisNames]:
+        """Of each parameter whose size depends on labels, or on other things that may differ, what it has along which
+        axis: places that have the same name in both heads are taken over, the others start fresh. All other
+        parameters are taken over whole.
+
+        An output layer with a row per label and one for no entity: {"output.weight": {0: (None, *labels)}, …}.
+        """
+        ...
