@@ -12,7 +12,8 @@ import argparse
 from pathlib import Path
 
 from disconer.export.compact import squeeze
-from disconer.nn.encoders.transformer.pretrained import load_encoder, save_compact_encoder
+from disconer.nn.encoders.transformer.bundled import save_compact_encoder
+from disconer.nn.encoders.transformer.pretrained import load_encoder
 
 
 def main() -> None:

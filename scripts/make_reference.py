@@ -18,7 +18,7 @@ from disconer.cli import app
 from disconer.config import HEADS, preset_names
 from disconer.config.knobs import Knob, knob_tree
 from disconer.config.problems import Key, dotted
-from disconer.nn.heads import kind_of
+from disconer.nn.heads.kind import kind_of
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 _MADE = "<!-- Made by scripts/make_reference.py: edit the code's own help and descriptions instead. -->"

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from disconer.config import load_head
-from disconer.nn.heads import kind_of
+from disconer.nn.heads.kind import kind_of
 from disconer.nn.parts import Transferable
 from disconer.training.start_from import Misfit, Transfer, take_over
 

@@ -14,7 +14,8 @@ from torch.nn import functional
 from disconer.adapt.batches import UNASKED, Masked
 from disconer.core.errors import DisconerError, Where
 from disconer.nn.encoders.transformer import BY_CASE, SETTING, Case, reads_case
-from disconer.nn.encoders.transformer.pretrained import is_compact, load_compact_weights, load_found
+from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights
+from disconer.nn.encoders.transformer.pretrained import load_found
 
 
 @dataclass(frozen=True, slots=True)

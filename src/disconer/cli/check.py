@@ -34,7 +34,7 @@ def check_source(
     """
     from disconer.config import DEFAULT_HEAD, load_head
     from disconer.evaluate.check import Ceiling, check
-    from disconer.nn.heads import head_kind
+    from disconer.nn.heads.kind import head_kind
 
     kind = head_kind(head or DEFAULT_HEAD)
     compared = {name: load_head(kind.name, [name]) for name in settings or kind.variants}

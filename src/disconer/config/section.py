@@ -41,7 +41,7 @@ class HeadSettings(Section):
 
 
 class Configurable(Protocol):
-    """What the configuration needs of a kind of head; see `disconer.nn.heads.HeadKind`."""
+    """What the configuration needs of a kind of head; see `disconer.nn.heads.kind.HeadKind`."""
 
     @property
     def settings(self) -> type[HeadSettings]: ...

@@ -10,7 +10,7 @@ from pathlib import Path
 from torch import Tensor
 
 from disconer.core.files import WEIGHTS, replace_file
-from disconer.nn.encoders.transformer.pretrained import base_of, digest, is_base
+from disconer.nn.encoders.transformer.bundled import base_of, digest, is_base
 from disconer.nn.weights import rounded_weights, write_weights
 from disconer.store.checkpoint import Model, describe
 from disconer.store.description import write_description

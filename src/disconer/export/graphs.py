@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from disconer.nn.heads import Axes, Graph
+from disconer.nn.heads.kind import Axes, Graph
 from disconer.nn.layers import BiLstm
 from disconer.nn.network import Words
 from disconer.nn.parts import WordBatch

@@ -20,7 +20,7 @@ from disconer.core.files import ONNX_GRAPH, replace_file
 from disconer.export.graphs import OPSET, NetworkGraph, network_graph
 from disconer.export.quantize import quantize, shrink
 from disconer.nn.encoders import KINDS
-from disconer.nn.heads import Graph, kind_of
+from disconer.nn.heads.kind import Graph, kind_of
 from disconer.nn.parts import WordEncoder
 from disconer.store.checkpoint import Model, describe
 from disconer.store.description import write_description

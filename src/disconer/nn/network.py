@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from disconer.config import Config, EncoderConfig, GcnConfig
 from disconer.nn.arrays import WordArrays
-from disconer.nn.heads import kind_of
+from disconer.nn.heads.kind import kind_of
 from disconer.nn.layers import BiLstm
 from disconer.nn.layers.gcn import Aggcn
 from disconer.nn.parts import Head, Targets, WordBatch, WordEncoder

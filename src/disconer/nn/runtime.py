@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from disconer.config import Config
 from disconer.nn.arrays import WordArrays
-from disconer.nn.heads import kind_of
+from disconer.nn.heads.kind import kind_of
 from disconer.nn.reader import Reader
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found

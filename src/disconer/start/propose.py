@@ -10,7 +10,7 @@ from typing import NamedTuple
 from disconer.config import Config, DataConfig, config_from_dict, load_head
 from disconer.core.files import CONFIG
 from disconer.evaluate.stats import Survey
-from disconer.nn.heads import kind_of
+from disconer.nn.heads.kind import kind_of
 from disconer.start.splits import DEV, TEST, TRAIN, Splits
 from disconer.store.description import read_description
 from disconer.store.names import find_model

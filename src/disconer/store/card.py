@@ -10,7 +10,7 @@ from typing import Any
 from disconer.config import Config
 from disconer.config.yaml_text import format_yaml
 from disconer.core.types import Kind
-from disconer.nn.heads import kind_of
+from disconer.nn.heads.kind import kind_of
 from disconer.text.syntax.spec import ParserSpec, parser_spec
 
 Figures = Mapping[str, Mapping[str, Any]]  # by split, as from `Evaluation.to_dict`

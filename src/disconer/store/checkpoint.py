@@ -15,7 +15,7 @@ from disconer.core.files import CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.evaluate.comparison import Comparison
 from disconer.nn.encoders import build_encoding
-from disconer.nn.encoders.transformer.pretrained import base_of, check_base
+from disconer.nn.encoders.transformer.bundled import base_of, check_base
 from disconer.nn.network import AnyNetwork, TorchRuntime, build_network
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision

@@ -9,7 +9,7 @@ from typing import Any
 from disconer.config import Config
 from disconer.core.types import Kind
 from disconer.evaluate.evaluation import Spread
-from disconer.nn.heads import kind_of
+from disconer.nn.heads.kind import kind_of
 from disconer.store.card import card_settings, limits_in_words, public_name, start_in_words
 
 Release = Mapping[str, Any]  # as written by `release.record_release`

@@ -15,7 +15,7 @@ import numpy as np
 
 from disconer.config import HeadSettings, TrainingConfig
 from disconer.core.types import Document
-from disconer.nn.heads import kind_of
+from disconer.nn.heads.kind import kind_of
 from disconer.nn.windows import Window, Windower, passages, shuffled_batches
 from disconer.text.alignment import TokenEntity, Unaligned, align
 

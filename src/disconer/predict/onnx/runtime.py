@@ -15,7 +15,7 @@ from disconer.core.background import made_ahead
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import ONNX_GRAPH
 from disconer.nn.arrays import WordArrays
-from disconer.nn.heads import kind_of
+from disconer.nn.heads.kind import kind_of
 from disconer.nn.windows import Found
 from disconer.store.exported import HEAD_ARRAYS, ONNX
 

@@ -15,12 +15,8 @@ from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
 from disconer.export.compact import save_compact
 from disconer.nn.encoders.transformer import bundled
 from disconer.nn.encoders.transformer import pretrained as resolve
-from disconer.nn.encoders.transformer.pretrained import (
-    COMPACT_WEIGHTS,
-    load_encoder,
-    save_compact_encoder,
-    without_pooler,
-)
+from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, save_compact_encoder
+from disconer.nn.encoders.transformer.pretrained import load_encoder, without_pooler
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, load_model
 from nn.toy import toy_bert, toy_model, toy_tokenizer

@@ -1,24 +1,21 @@
-"""Pretrained transformers: found by name and loaded; those that are bundled with disconer are in a compact form."""
+"""Find a pretrained encoder by name: a folder, a bundled one, a package, the Hugging Face cache, the Hub."""
 
 from __future__ import annotations
 
 import difflib
-import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import BUNDLED_ENCODERS
 from disconer.nn.encoders.hub import PACKAGES, package_folders, why_not_on_hub
-from disconer.nn.weights import full_weights, rounded_weights, write_weights
+from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights
 
 Loaded = TypeVar("Loaded")
 
@@ -137,76 +134,3 @@ def quiet() -> Iterator[None]:
         theirs.set_verbosity(verbosity)
         if bars:
             theirs.enable_progress_bar()  # type: ignore[no-untyped-call]
-
-
-COMPACT_WEIGHTS = "compact.safetensors"  # of an encoder's folder, where others have model.safetensors
-SHAPES = (  # what an encoder's configuration says that decides the shapes of its weights
-    "model_type",
-    "vocab_size",
-    "hidden_size",
-    "intermediate_size",
-    "num_hidden_layers",
-    "max_position_embeddings",
-    "type_vocab_size",
-)
-IN_NETWORK = "words.encoder.transformer."  # what a network calls the weights of its encoder
-
-
-def is_compact(folder: str | Path) -> bool:
-    return (Path(folder) / COMPACT_WEIGHTS).is_file()
-
-
-def save_compact_encoder(transformer: Any, folder: Path) -> None:
-    """Write an encoder of transformers; its tokenizer is written by itself."""
-    folder.mkdir(parents=True, exist_ok=True)
-    transformer.config.save_pretrained(folder)
-    write_weights(rounded_weights(transformer), folder / COMPACT_WEIGHTS)
-
-
-def load_compact_weights(transformer: nn.Module, folder: str | Path) -> None:
-    """Give an encoder that has been built the weights of a folder."""
-    from safetensors.torch import load_file
-
-    stored = load_file(Path(folder) / COMPACT_WEIGHTS)
-    transformer.load_state_dict(full_weights(stored, like=transformer.state_dict()))
-
-
-def is_base(encoder: str, description: Mapping[str, Any]) -> bool:
-    """Whether an encoder comes with disconer and has weights of the same shapes as one so described."""
-    folder = BUNDLED_ENCODERS / encoder
-    if folder.parent != BUNDLED_ENCODERS or not is_compact(folder):  # a path may lead to a compact encoder elsewhere
-        return False
-    own = json.loads((folder / "config.json").read_bytes())
-    return all(own.get(name) == description.get(name) for name in SHAPES)
-
-
-def base_of(network: nn.Module, encoder: str) -> Mapping[str, Tensor]:
-    """The weights that a network's encoder had before it was trained, by the network's names for them."""
-    from safetensors.torch import load_file
-
-    own = {
-        name.removeprefix(IN_NETWORK): weight
-        for name, weight in network.state_dict().items()
-        if name.startswith(IN_NETWORK)
-    }
-    weights = full_weights(load_file(BUNDLED_ENCODERS / encoder / COMPACT_WEIGHTS), like=own)
-    return {IN_NETWORK + name: weight for name, weight in weights.items()}
-
-
-def digest(encoder: str) -> str:
-    """Tells whether an encoder that comes with disconer is the one that a model was made with."""
-    found = sha256()
-    with (BUNDLED_ENCODERS / encoder / COMPACT_WEIGHTS).open("rb") as file:
-        for part in iter(partial(file.read, 2**20), b""):
-            found.update(part)
-    return found.hexdigest()
-
-
-def check_base(encoder: str, expected: str, folder: Path) -> None:
-    if not is_compact(BUNDLED_ENCODERS / encoder) or digest(encoder) != expected:
-        raise DisconerError(
-            f"This model stores differences from the bundled encoder {encoder!r}, which this disconer does not have",
-            where=Where(str(folder)),
-            fix="Use the version of disconer that wrote the model, or save the complete model there: "
-            "`Recognizer.from_pretrained(MODEL).save_pretrained(FOLDER)`.",
-        )

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from disconer.nn.heads import Graph, HeadGraphs
 from disconer.nn.heads.grid.reading import (
     AFTER_LABELS,
     GRID_GRAPH,
@@ -25,6 +24,7 @@ from disconer.nn.heads.grid.reading import (
 )
 from disconer.nn.heads.grid.settings import Decoding
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
+from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.layers.pair_grid import PairGrid, prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
-from disconer.nn.heads import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.heads.grid.oracle import grid_reach
 from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, GridReader
 from disconer.nn.heads.grid.settings import GridSettings
+from disconer.nn.heads.kind import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.text.alignment import TokenEntity
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TypeVar
 import numpy as np
 
 from disconer.nn.arrays import WordArrays
-from disconer.nn.heads import Arrays, RunGraph
 from disconer.nn.heads.grid.settings import Decoding
+from disconer.nn.heads.kind import Arrays, RunGraph
 from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found
 from disconer.text.alignment import Range

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, linear
 
-from disconer.nn.heads import Graph, HeadGraphs
+from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.span.reading import (
     MARGINS,
     NONE,

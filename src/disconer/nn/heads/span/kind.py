@@ -11,7 +11,7 @@ from pydantic import Field
 from disconer.config.section import Count, HeadSettings, Rate, Section, Share, Sizes, Weight
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
-from disconer.nn.heads import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
+from disconer.nn.heads.kind import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.heads.span.reading import PAIRS, SpanReader
 from disconer.nn.heads.span.targets import span_reach
 from disconer.text.alignment import Range, TokenEntity

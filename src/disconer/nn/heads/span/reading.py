@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from disconer.nn.arrays import WordArrays
-from disconer.nn.heads import Arrays, RunGraph
+from disconer.nn.heads.kind import Arrays, RunGraph
 from disconer.nn.reader import Bools, Floats, Ints
 from disconer.nn.windows import Found
 from disconer.text.fragment_graph import assemble

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
-from disconer.nn.heads import Graph, HeadGraphs
+from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
 from disconer.nn.heads.tagger.numpy_crf import ANY, NumpyCrf
 from disconer.nn.heads.tagger.parts import words_of

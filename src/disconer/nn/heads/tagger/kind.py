@@ -11,7 +11,7 @@ from pydantic import Field
 from disconer.config.section import HeadSettings, Share, Sizes
 from disconer.evaluate.check import Reach, WordEntity
 from disconer.evaluate.stats import Survey
-from disconer.nn.heads import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
+from disconer.nn.heads.kind import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.heads.tagger.numpy_crf import NumpyCrf
 from disconer.nn.heads.tagger.parts import words_of
 from disconer.nn.heads.tagger.reading import TagReader

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from disconer.nn.arrays import WordArrays
-from disconer.nn.heads import Arrays
+from disconer.nn.heads.kind import Arrays
 from disconer.nn.heads.tagger.numpy_crf import ANY, Asked, NumpyCrf
 from disconer.nn.heads.tagger.parts import Key
 from disconer.nn.heads.tagger.schemes import Scheme, continuation

@@ -1,0 +1,149 @@
+"""What a kind of heads is: all that the rest of disconer needs to know of one. No torch here.
+
+A *kind* is one way of finding entities on top of word vectors: its settings, what it can express, what it costs, how
+it is exported. It builds the *head* (`disconer.nn.parts.Head`), the part of a network that is trained. Nothing outside
+a kind's folder knows how it works. Kinds are found by name, in `disconer.config.HEADS`; other packages add theirs under
+the entry-point group `disconer.heads` (docs/how-to/heads.md).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast
+
+from numpy.typing import NDArray
+
+from disconer.config import HEADS, HeadSettings
+from disconer.core.errors import DisconerError
+from disconer.evaluate.check import Reach
+from disconer.evaluate.stats import Survey
+from disconer.nn.arrays import WordArrays
+from disconer.nn.windows import Found
+from disconer.text.alignment import TokenEntity
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from disconer.nn.parts import AnyHead
+
+
+Axes = dict[int, str]  # of an input, the names of the axes that may have any size
+Arrays = Mapping[str, NDArray[Any]]
+RunGraph = Callable[[Arrays], list[NDArray[Any]]]  # from a graph's inputs to its outputs, in their order
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A module as a graph of its own.
+
+    inputs: of the module, in order. example: values for them, for tracing, every axis of a size of its own.
+    """
+
+    module: nn.Module
+    inputs: Mapping[str, Axes]
+    outputs: Sequence[str]
+    example: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True)
+class HeadGraphs:
+    """A trained head as graphs.
+
+    scores: the end of the graph of the whole network. Its module takes the words, (windows, words, d), the lengths,
+        (windows,), and then the inputs named here, which the `ScoreReader` makes.
+    further: graphs that the reader runs by itself, by name.
+    arrays: numbers that the reader needs, by name.
+    """
+
+    scores: Graph
+    further: Mapping[str, Graph] = field(default_factory=dict)
+    arrays: Arrays = field(default_factory=dict)
+
+
+class ScoreReader(Protocol):
+    """Makes entities of what the graph of a network gave for a batch."""
+
+    def inputs(self, batch: WordArrays) -> Arrays:
+        """What the graph takes beside the batch itself."""
+        ...
+
+    def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
+        """The entities of each window. scores: the outputs of the graph, by name."""
+        ...
+
+
+S = TypeVar("S", bound=HeadSettings)
+
+
+class Proposal(NamedTuple, Generic[S]):
+    """Settings that suit some data, and sentences on what was found and chosen."""
+
+    settings: S
+    findings: Sequence[str] = ()
+
+
+class HeadKind(Protocol[S]):
+    """One way of finding entities. The registry holds one instance of each kind.
+
+    Methods with a body may stay as they are.
+
+    name: what `head.kind` calls it.
+    about: how it finds entities, in a few words that follow on "the head `name`:".
+    settings: the type of its section of the configuration.
+    variants: settings that `disconer check` compares, as its --set takes them, those that lose most first.
+    """
+
+    name: str
+    about: str
+    settings: type[S]
+    variants: Sequence[str] = ()
+
+    @abstractmethod
+    def build(self, settings: S, labels: Sequence[str], *, word_size: int) -> AnyHead:
+        """A fresh head for words that are vectors of `word_size` numbers. Import torch here, not above."""
+        ...
+
+    @abstractmethod
+    def reach(self, entities: Sequence[TokenEntity], n_words: int, settings: S) -> Reach:
+        """The oracle: what a faultless head finds of the entities of a sentence, or of a window, of so many words."""
+        ...
+
+    @abstractmethod
+    def cells(self, n_words: int, settings: S, labels: Sequence[str]) -> int:
+        """What a window of so many words costs in prediction: about how many times the head keeps a few hundred
+        numbers for it. This bounds the size of batches, and so memory.
+        """
+        ...
+
+    def propose(self, survey: Survey, settings: S) -> Proposal[S]:
+        """Settings fitted to data, for `disconer init`."""
+        return Proposal(settings)
+
+    def limits(self, settings: S, labels: Sequence[str]) -> Iterator[str]:
+        """What it can never find, as sentences for the model card."""
+        yield from ()
+
+    def graphs(self, head: Any) -> HeadGraphs:
+        """A trained head as graphs, for export to ONNX. Import torch here, not above."""
+        raise DisconerError(f"A head of kind {self.name} cannot be exported to ONNX", fix="Use the model as it is.")
+
+    def reader(
+        self, settings: S, labels: Sequence[str], *, graphs: Mapping[str, RunGraph], arrays: Arrays
+    ) -> ScoreReader:
+        """What makes entities of the scores of an exported head, without torch.
+
+        graphs, arrays: what `graphs` gave beside the scores, by name.
+        """
+        raise DisconerError(f"An exported head of kind {self.name} cannot be run", fix="Use the model as it is.")
+
+
+def head_kind(name: str) -> HeadKind[Any]:
+    """The kind of that name."""
+    return cast(HeadKind[Any], HEADS.get(name))
+
+
+def kind_of(settings: HeadSettings) -> HeadKind[Any]:
+    """The kind that settings are for."""
+    return head_kind(settings.kind)
