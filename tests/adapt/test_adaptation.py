@@ -39,7 +39,7 @@ def test_loss_and_perplexity_fall(done: AdaptResult) -> None:
 
 def test_account_of_what_was_read(done: AdaptResult) -> None:
     assert done.steps == 60
-    assert done.pieces == 60 * 8 * 32
+    assert done.subwords == 60 * 8 * 32
     assert [record["step"] for record in metrics(done.folder)] == [20, 40, 60]
     assert metrics(done.folder)[-1]["rate"] < 1e-4  # of 5e-3
 

@@ -93,7 +93,7 @@ def test_tokens_without_cases_do_not_serve(encoder: str, texts: Path, tmp_path: 
     assert [len(array) > 0 for array in stored] == [False, True]
 
 
-def test_masked_pieces_keep_their_case() -> None:
+def test_masked_subwords_keep_their_case() -> None:
     cases = torch.randint(N_CASES, (6, 32))
     masked = masker(0.4)(random_ids(1), None, cases)
     assert (masked.targets != UNASKED).any()

@@ -40,7 +40,7 @@ def test_families_without_a_head(family: str, texts: Path, tmp_path: Path) -> No
     assert sum(not before[name].equal(after[name]) for name in before) > len(before) / 2
 
 
-def test_a_new_head_shares_the_table_of_pieces(encoder: str) -> None:
+def test_a_new_head_shares_the_table_of_subwords(encoder: str) -> None:
     pretrained = load_pretrained(encoder)
     model = MaskedModel(pretrained.language_model)
     assert pretrained.new_head

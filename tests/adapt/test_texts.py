@@ -17,7 +17,7 @@ from disconer.adapt import texts as texts_module
 from disconer.adapt.batches import Plan
 from disconer.adapt.cache import Sequences, TokenCache, Tokens, build_cache, open_cache
 from disconer.adapt.loop import sizes_to_try
-from disconer.adapt.texts import PieceMaker, is_held_out, iter_texts, split_collection
+from disconer.adapt.texts import SubwordMaker, is_held_out, iter_texts, split_collection
 from disconer.core.errors import BadInput, DisconerError
 from disconer.core.ledger import Ledger
 from disconer.nn.encoders.transformer import Case
@@ -66,7 +66,7 @@ def cached(
     texts: list[str], folder: Path, *, held_out: float = 0.0, whole_words: bool = False, case: bool = False
 ) -> TokenCache:
     origin = {"whole_words": whole_words, "case": case}
-    maker = PieceMaker(tiny_tokenizer(), whole_words=whole_words, case=case)
+    maker = SubwordMaker(tiny_tokenizer(), whole_words=whole_words, case=case)
     build_cache(folder, texts, maker, origin, held_out=held_out, seen=lambda _: None)
     return open_cache(folder, origin)
 
@@ -75,8 +75,8 @@ def test_documents_follow_each_other_with_separators(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     long_text = " ".join(WORDS)  # longer than what the tokenizer truncates to
     cache = cached([f"severe\n\npainstiff\r\n{long_text}", " \n", "mild pain"], tmp_path)
-    pieces = tokenizer.convert_ids_to_tokens(cache.train.ids.tolist())
-    assert pieces == ["severe", "pain", "##stiff", *WORDS, "[SEP]", "mild", "pain", "[SEP]"]
+    subwords = tokenizer.convert_ids_to_tokens(cache.train.ids.tolist())
+    assert subwords == ["severe", "pain", "##stiff", *WORDS, "[SEP]", "mild", "pain", "[SEP]"]
     assert cache.train.n_documents == 2
     assert cache.train.ids.dtype == np.uint16
 
@@ -91,7 +91,7 @@ def test_words_begin_where_the_tokenizer_says(tmp_path: Path) -> None:
     assert words.tolist() == [[0, 1, 2, 2, 3], [0, 1, 2, 3, 4], [0, 1, 1, 2, 3]]
 
 
-def test_cases_beside_pieces(tmp_path: Path) -> None:
+def test_cases_beside_subwords(tmp_path: Path) -> None:
     cache = cached(["Severe\n\nPAINstiff in the kneeHand", "mild Pain"], tmp_path, case=True)
     assert cache.train.starts is None
     assert cache.train.cases is not None
@@ -127,9 +127,9 @@ def test_a_damaged_note(damage: str, tmp_path: Path) -> None:
 
 
 @given(st.integers(6, 200), st.integers(4, 9))
-def test_packed_sequences_lose_nothing(n_pieces: int, length: int) -> None:
-    tokens = Tokens(np.arange(10, 10 + n_pieces, dtype=np.uint16), None, None, 1)
-    if n_pieces < length - 2:
+def test_packed_sequences_lose_nothing(n_subwords: int, length: int) -> None:
+    tokens = Tokens(np.arange(10, 10 + n_subwords, dtype=np.uint16), None, None, 1)
+    if n_subwords < length - 2:
         return
     rows = Sequences(tokens, length=length, begin=CLS, end=SEP)
     ids = rows.ids(np.arange(len(rows)))
@@ -138,7 +138,7 @@ def test_packed_sequences_lose_nothing(n_pieces: int, length: int) -> None:
     assert set(ids[:, -1]) == {SEP}
     assert set(ids[:, 1:-1].flatten()) == set(tokens.ids)
     assert (np.diff(ids[:, 1:-1]) == 1).all()
-    assert ids[:, 1:-1].size - n_pieces < length - 2  # only the last one repeats some
+    assert ids[:, 1:-1].size - n_subwords < length - 2  # only the last one repeats some
 
 
 @given(st.integers(1, 40), st.sampled_from([1, 2, 4]), st.sampled_from([1, 2]))

@@ -1,4 +1,4 @@
-"""Words that get pieces of their own: which, and what becomes of tokenizer and encoder."""
+"""Words that get subwords of their own: which, and what becomes of tokenizer and encoder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXT = "painstiffness kneepain"
 LAST = len(tiny_tokenizer())  # the first number after the tokenizer's own
 
 
-def pieces(tokenizer: Any, text: str) -> list[str]:
+def subwords(tokenizer: Any, text: str) -> list[str]:
     return list(tokenizer.tokenize(text))
 
 
@@ -40,10 +40,10 @@ def test_words_are_counted_as_the_tokenizer_writes_them() -> None:
     assert counts == Counter({"kneepain": 2, "knee": 1, "pain": 1, "gene": 1, "re": 1})  # no part of a word with digits
 
 
-def test_those_that_save_most_pieces_are_chosen() -> None:
+def test_those_that_save_most_subwords_are_chosen() -> None:
     counts = Counter(
         {
-            "painstiffness": 100,  # saves 200 pieces
+            "painstiffness": 100,  # saves 200 subwords
             "kneepain": 150,
             "handpain": 150,  # as many, and first by the alphabet
             "weeks": 59,  # too rare
@@ -78,7 +78,7 @@ def test_words_of_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("family", ["bert", "electra", "distilbert", "mpnet"])
-def test_a_new_word_begins_as_the_mean_of_its_pieces(family: str, tmp_path: Path) -> None:
+def test_a_new_word_begins_as_the_mean_of_its_subwords(family: str, tmp_path: Path) -> None:
     folder = str(tiny_encoder(tmp_path, family, head=True, vocab_size=LAST))
     old = load_pretrained(folder)
     with torch.no_grad():
@@ -86,7 +86,7 @@ def test_a_new_word_begins_as_the_mean_of_its_pieces(family: str, tmp_path: Path
     rows = old.language_model.get_input_embeddings().weight.clone()
     bias = old.language_model.get_output_embeddings().bias.clone()
     new = add_words(old, ["kneepain", "painstiffness", "handpain"])
-    assert pieces(new.tokenizer, "KneePain painstiffness, handpains") == [
+    assert subwords(new.tokenizer, "KneePain painstiffness, handpains") == [
         *("kneepain", "painstiffness", "[UNK]", "handpain", "##s")
     ]
     numbers = new.tokenizer.convert_tokens_to_ids(["kneepain", "painstiffness", "handpain"])
@@ -131,7 +131,7 @@ def test_added_tokens_keep_their_numbers(tmp_path: Path) -> None:
     tokenizer.save_pretrained(folder)
     new = add_words(load_pretrained(str(folder)), ["kneepain", "painstiffness", "handpain", "weeks"]).tokenizer
     assert new.convert_tokens_to_ids(["[PHI]", "handpain", "weeks"]) == [LAST, LAST + 1, LAST + 2]
-    assert pieces(new, "[PHI] weeks") == ["[PHI]", "weeks"]
+    assert subwords(new, "[PHI] weeks") == ["[PHI]", "weeks"]
     assert len(new) == LAST + 3
 
 
@@ -140,7 +140,7 @@ def test_what_is_saved_loads_with_its_words(encoder: str, texts: Path, tmp_path:
     listed.write_text("painstiffness\nkneepain\nhandpain\n")
     result = adapt(encoder, [texts], tmp_path / "adapted", quick(steps=2, words=listed))
     tokenizer = AutoTokenizer.from_pretrained(result.folder)
-    assert pieces(tokenizer, TEXT) == TEXT.split()
+    assert subwords(tokenizer, TEXT) == TEXT.split()
     assert tokenizer.model_max_length == AutoTokenizer.from_pretrained(encoder).model_max_length
     language_model = AutoModelForMaskedLM.from_pretrained(result.folder)
     assert language_model.get_output_embeddings().weight is language_model.get_input_embeddings().weight

@@ -23,7 +23,7 @@ FREE = [43, 44]  # their places
 def tiny_tokenizer(*, mask: bool = True) -> PreTrainedTokenizerFast:
     """Word pieces: whole words, and `##` before those that go on with one."""
     vocabulary = [*SPECIAL, *WORDS, *(f"##{word}" for word in WORDS), *UNUSED]
-    numbers = {piece: number for number, piece in enumerate(vocabulary)}
+    numbers = {subword: number for number, subword in enumerate(vocabulary)}
     tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -35,7 +35,7 @@ def tiny_tokenizer(*, mask: bool = True) -> PreTrainedTokenizerFast:
 
 
 def tiny_encoder(folder: Path, family: str = "bert", *, head: bool = False, mask: bool = True, **more: Any) -> Path:
-    """A folder with a random encoder, with or without a head that guesses pieces."""
+    """A folder with a random encoder, with or without a head that guesses subwords."""
     torch.manual_seed(0)
     config = AutoConfig.for_model(
         family, **TINY | ENCODERS.get(family, {}) | {"vocab_size": 60, "pad_token_id": 0} | more

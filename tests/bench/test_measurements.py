@@ -63,7 +63,7 @@ def test_ratios_say_what_they_mean(report: Report) -> None:
 def test_stages_add_up_to_the_run(report: Report) -> None:
     stages = report.stages
     assert stages is not None
-    present = ["split", "words", "pieces", "collate", "encode", "spans", "pairs", "decode", "assemble"]
+    present = ["split", "words", "subwords", "collate", "encode", "spans", "pairs", "decode", "assemble"]
     assert list(stages.seconds) == present
     assert stages.sum == pytest.approx(stages.staged.median, rel=0.5)  # medians of medians, on a busy machine
 

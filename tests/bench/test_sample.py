@@ -21,7 +21,7 @@ def sample_of(documents: list[Document], *, limit: int | None = None, given: boo
 
 
 def test_documents_are_taken_until_there_are_enough_sentences() -> None:
-    assert sample_of(DOCUMENTS).counts() == {"documents": 5, "sentences": 10, "words": 40, "pieces": 40}
+    assert sample_of(DOCUMENTS).counts() == {"documents": 5, "sentences": 10, "words": 40, "subwords": 40}
     assert sample_of(DOCUMENTS, limit=3).counts()["sentences"] == 4
 
 

@@ -36,7 +36,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "head": {"labels": "many", "max_width": None},
     },
     "capitals": {"case": True, "encoder": {"lstm": None}},
-    "mean of pieces": {"encoder": {"lstm": None, "pooling": "mean"}},
+    "mean of subwords": {"encoder": {"lstm": None, "pooling": "mean"}},
 }
 SMALL = "BiLSTM"
 MODELS_OF_8_BITS = {SMALL: {"encoder": {"lstm": {"size": 8}}}}

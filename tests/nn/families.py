@@ -56,7 +56,7 @@ TOKENIZERS = {
     "unigram": unigram,
 }
 
-# Model types of transformers, and what they need beyond `TINY` to be tiny. All have room for 40 pieces.
+# Model types of transformers, and what they need beyond `TINY` to be tiny. All have room for 40 subwords.
 ENCODERS: dict[str, dict[str, Any]] = {
     "bert": {"max_position_embeddings": 40},
     "roberta": {"max_position_embeddings": 42, "pad_token_id": 1},

@@ -32,24 +32,24 @@ BERT = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 MPNET = ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
 ALBERT = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
 ROBERTA = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-POSITIONS = 40  # pieces that each of them takes
+POSITIONS = 40  # subwords that each of them takes
 
 
 def _word_pieces(special: list[str]) -> dict[str, int]:
     words = ["pain", "knee", "##s", "Pain"]
-    pieces = [*special, *words, *LETTERS, *(f"##{letter}" for letter in LETTERS)]
-    return {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+    subwords = [*special, *words, *LETTERS, *(f"##{letter}" for letter in LETTERS)]
+    return {subword: number for number, subword in enumerate(dict.fromkeys(subwords))}
 
 
 def _bytes(special: list[str]) -> dict[str, Any]:
     """Single bytes, and two merges."""
-    pieces = [*special, *sorted(pre_tokenizers.ByteLevel.alphabet()), "Ġp", "ee"]
-    return {"vocab": {piece: number for number, piece in enumerate(pieces)}, "merges": [("Ġ", "p"), ("e", "e")]}
+    subwords = [*special, *sorted(pre_tokenizers.ByteLevel.alphabet()), "Ġp", "ee"]
+    return {"vocab": {subword: number for number, subword in enumerate(subwords)}, "merges": [("Ġ", "p"), ("e", "e")]}
 
 
 def _unigrams(special: list[str]) -> list[tuple[str, float]]:
-    pieces = [*special, "▁", "▁pain", "▁knee", "s", *LETTERS]
-    return [(piece, -float(number)) for number, piece in enumerate(dict.fromkeys(pieces))]
+    subwords = [*special, "▁", "▁pain", "▁knee", "s", *LETTERS]
+    return [(subword, -float(number)) for number, subword in enumerate(dict.fromkeys(subwords))]
 
 
 @dataclass(frozen=True)

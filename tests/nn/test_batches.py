@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from disconer import Document, Sentence, Token
 from disconer.nn.arrays import word_arrays
-from disconer.nn.encoders.transformer import PieceTokenizer
+from disconer.nn.encoders.transformer import SubwordTokenizer
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.network import build_network
 from disconer.nn.parts import WordBatch, _sent_at_once
-from disconer.nn.reader import Pieces
+from disconer.nn.reader import Subwords
 from disconer.nn.windows import Window, Windower
 from disconer.store.checkpoint import Model
 from nn.families import ENCODERS, TOKENIZERS, byte_level, tiny_encoder, unigram
@@ -40,7 +40,7 @@ def windows_of(texts: list[str], model: Model) -> list[Window]:
 def test_what_a_batch_holds() -> None:
     model = toy_model()
     batch = word_batch(windows_of(["a bc", "d"], model), model.reader)
-    a, b, c, d = (toy_tokenizer().convert_tokens_to_ids(piece) for piece in ("a", "b", "##c", "d"))
+    a, b, c, d = (toy_tokenizer().convert_tokens_to_ids(subword) for subword in ("a", "b", "##c", "d"))
     assert batch.piece_ids.tolist() == [[CLS, a, b, c, SEP], [CLS, d, SEP, PAD, PAD]]
     assert batch.piece_mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
     assert batch.first_piece.tolist() == [[1, 2], [6, 0]]
@@ -56,7 +56,7 @@ def test_windows_of_a_passage_share_a_row() -> None:
     model = toy_model()
     a_bc, d, e = windows_of(["a bc", "d", "e"], model)
     batch = WordBatch.from_arrays(word_arrays([[a_bc, d], [e]], model.reader))
-    a, b, c, dd, ee = (toy_tokenizer().convert_tokens_to_ids(piece) for piece in ("a", "b", "##c", "d", "e"))
+    a, b, c, dd, ee = (toy_tokenizer().convert_tokens_to_ids(subword) for subword in ("a", "b", "##c", "d", "e"))
     assert batch.piece_ids.tolist() == [[CLS, a, b, c, dd, SEP], [CLS, ee, SEP, PAD, PAD, PAD]]
     assert batch.piece_mask.tolist() == [[1] * 6, [1, 1, 1, 0, 0, 0]]
     assert batch.first_piece.tolist() == [[1, 2], [4, 0], [7, 0]]
@@ -70,7 +70,7 @@ def test_windows_of_a_passage_share_a_row() -> None:
     cuts=st.lists(st.booleans(), min_size=len(TEXTS) - 1, max_size=len(TEXTS) - 1), pooling=st.sampled_from(POOLINGS)
 )
 def test_windows_in_a_passage_are_read_as_one_text(cuts: tuple[bool, ...], pooling: str) -> None:
-    """The vectors of a passage's words are those of one window that has all of their pieces."""
+    """The vectors of a passage's words are those of one window that has all of their subwords."""
     model = toy_model(encoder={"lstm": None, "pooling": pooling}, positions=128)
     passages: list[list[Window]] = [[]]
     for window, cut in zip(windows_of(TEXTS, model), [False, *cuts], strict=True):
@@ -86,30 +86,30 @@ def test_windows_in_a_passage_are_read_as_one_text(cuts: tuple[bool, ...], pooli
 
 
 def _joined(passage: list[Window]) -> Window:
-    """One window with the words and pieces of several."""
-    origins = np.cumsum([0, *(len(window.pieces.ids) for window in passage)])
+    """One window with the words and subwords of several."""
+    origins = np.cumsum([0, *(len(window.subwords.ids) for window in passage)])
     tokens = tuple(Token(2 * n, 2 * n + 1) for n in range(sum(map(len, passage))))
-    pieces = Pieces(
-        np.concatenate([window.pieces.ids for window in passage]),
-        np.concatenate([window.pieces.first + origin for window, origin in zip(passage, origins, strict=False)]),
-        np.concatenate([window.pieces.end + origin for window, origin in zip(passage, origins, strict=False)]),
+    subwords = Subwords(
+        np.concatenate([window.subwords.ids for window in passage]),
+        np.concatenate([window.subwords.first + origin for window, origin in zip(passage, origins, strict=False)]),
+        np.concatenate([window.subwords.end + origin for window, origin in zip(passage, origins, strict=False)]),
     )
-    return Window(Sentence(0, 2 * len(tokens), tokens), 0, len(tokens), (0, len(tokens)), pieces)
+    return Window(Sentence(0, 2 * len(tokens), tokens), 0, len(tokens), (0, len(tokens)), subwords)
 
 
-def test_a_word_without_pieces_takes_what_opens_the_row() -> None:
+def test_a_word_without_subwords_takes_what_opens_the_row() -> None:
     model = toy_model()
     batch = word_batch(windows_of(["\u200d a \u200d b"], model), model.reader)
     assert batch.first_piece.tolist() == [[0, 1, 0, 2]]
     assert batch.word_places.tolist() == [1, 3]
 
 
-def test_a_sentence_without_any_piece() -> None:
-    tokenizer = PieceTokenizer(unigram())  # which puts nothing around a sentence
+def test_a_sentence_without_any_subword() -> None:
+    tokenizer = SubwordTokenizer(unigram())  # which puts nothing around a sentence
     config = toy_config()
     network = build_network(config, ("ADR",), words_of(without_pooler(tiny_encoder("bert")), config)).eval()
     windows = windows_of(["\u0301", "a \u0301"], Model(network, tokenizer, config, ("ADR",)))
-    assert len(windows[0].pieces.ids) == 0
+    assert len(windows[0].subwords.ids) == 0
     assert find(network, word_batch(windows[:1], tokenizer)) == [[]]
     assert len(find(network, word_batch(windows, tokenizer))) == 2
 
@@ -153,11 +153,11 @@ def test_pooling(pooling: str) -> None:
     encoder = model.network.words.encoder
     with torch.inference_mode():
         words = encoder(batch)
-        pieces = encoder.transformer(input_ids=batch.piece_ids, attention_mask=batch.piece_mask).last_hidden_state
+        subwords = encoder.transformer(input_ids=batch.piece_ids, attention_mask=batch.piece_mask).last_hidden_state
     pool = {"first": lambda own: own[0], "mean": lambda own: own.mean(0), "max": lambda own: own.amax(0)}[pooling]
     wanted = [(0, 0, slice(1, 5)), (0, 1, slice(0, 1)), (0, 2, slice(5, 7)), (1, 0, slice(1, 3))]
     for row, word, own in wanted:
-        torch.testing.assert_close(words[row, word], pool(pieces[row, own]))
+        torch.testing.assert_close(words[row, word], pool(subwords[row, own]))
 
 
 FEATURES = {
@@ -220,20 +220,20 @@ def test_a_window_finds_all_that_begins_among_its_own_words_and_ends_in_it(lette
 def test_encoders_of_every_family(family: str) -> None:
     config = toy_config(encoder={"pooling": "mean", "lstm": None})
     network = build_network(config, ("ADR", "Drug"), words_of(without_pooler(tiny_encoder(family)), config)).eval()
-    tokenizer = PieceTokenizer(byte_level() if "pad_token_id" in ENCODERS[family] else toy_tokenizer())
+    tokenizer = SubwordTokenizer(byte_level() if "pad_token_id" in ENCODERS[family] else toy_tokenizer())
     model = lively(Model(network, tokenizer, config, ("ADR", "Drug")))
     assert model.max_subwords == 40
     windows = windows_of([*TEXTS, "knees " * 60], model)
-    assert 30 < max(len(window.pieces.ids) for window in windows) <= 38
+    assert 30 < max(len(window.subwords.ids) for window in windows) <= 38
     together = scores(model, word_batch(windows, tokenizer))
     for in_company, window in zip(together, windows, strict=True):
         torch.testing.assert_close(in_company, scores(model, word_batch([window], tokenizer))[0], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("family", TOKENIZERS)
-def test_each_word_reads_its_own_pieces(family: str) -> None:
-    """If a vector says which piece it stands for, a word's mean says which pieces it has."""
-    tokenizer = PieceTokenizer(TOKENIZERS[family]())
+def test_each_word_reads_its_own_subwords(family: str) -> None:
+    """If a vector says which subword it stands for, a word's mean says which subwords it has."""
+    tokenizer = SubwordTokenizer(TOKENIZERS[family]())
     model = toy_model(encoder={"pooling": "mean", "lstm": None})
     model = Model(model.network, tokenizer, model.config, model.labels)
     windows = windows_of(["My knees: naïve café 🚀.", "no pain"], model)
@@ -241,5 +241,5 @@ def test_each_word_reads_its_own_pieces(family: str) -> None:
     vectors = batch.piece_ids.float().unsqueeze(-1)  # (B, P, 1)
     words = model.network.words.encoder._pool(vectors, batch).squeeze(-1)
     for row, window in enumerate(windows):
-        for word, (first, end) in enumerate(zip(window.pieces.first, window.pieces.end, strict=True)):
-            assert words[row, word].item() == pytest.approx(window.pieces.ids[first:end].mean())
+        for word, (first, end) in enumerate(zip(window.subwords.first, window.subwords.end, strict=True)):
+            assert words[row, word].item() == pytest.approx(window.subwords.ids[first:end].mean())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from disconer import Sentence
 from disconer.core.types import Entity
-from disconer.nn.encoders.transformer import Pieces
+from disconer.nn.encoders.transformer import Subwords
 from disconer.nn.windows import Window, cheapest_batches, passages, windows
 from disconer.text.alignment import TokenEntity
 
@@ -19,14 +19,14 @@ def sentence_of(n_words: int, heads: tuple[int, ...] | None = None) -> Sentence:
     return Sentence(0, max(1, 2 * n_words), tuple((2 * n, 2 * n + 1) for n in range(n_words)), heads)
 
 
-def pieces_of(counts: list[int]) -> Pieces:
-    """So many pieces a word, numbered through."""
+def subwords_of(counts: list[int]) -> Subwords:
+    """So many subwords a word, numbered through."""
     end = np.cumsum(counts, dtype=np.int64)
-    return Pieces(np.arange(end[-1] if counts else 0), end - counts, end)
+    return Subwords(np.arange(end[-1] if counts else 0), end - counts, end)
 
 
 def cut(counts: list[int], *, max_subwords: int, max_words: int = 10**6) -> list[Window]:
-    return windows(sentence_of(len(counts)), pieces_of(counts), max_subwords=max_subwords, max_words=max_words)
+    return windows(sentence_of(len(counts)), subwords_of(counts), max_subwords=max_subwords, max_words=max_words)
 
 
 counts = st.lists(st.integers(0, 4) | st.integers(0, 30), max_size=60)
@@ -52,21 +52,21 @@ def test_windows_keep_to_the_limits(counts: list[int], limits: tuple[int, int]) 
     found = cut(counts, max_subwords=limits[0], max_words=limits[1])
     for window in found:
         assert 1 <= len(window) <= limits[1]
-        assert len(window.pieces.ids) <= limits[0]
+        assert len(window.subwords.ids) <= limits[0]
     for window, following in pairwise(found):
         assert window.start < following.start <= window.end < following.end
 
 
 @given(counts=counts, limits=limits)
-def test_words_keep_their_pieces(counts: list[int], limits: tuple[int, int]) -> None:
-    whole = pieces_of(counts)
+def test_words_keep_their_subwords(counts: list[int], limits: tuple[int, int]) -> None:
+    whole = subwords_of(counts)
     for window in cut(counts, max_subwords=limits[0], max_words=limits[1]):
         for place, word in enumerate(range(window.start, window.end)):
-            own = window.pieces.ids[window.pieces.first[place] : window.pieces.end[place]]
+            own = window.subwords.ids[window.subwords.first[place] : window.subwords.end[place]]
             wanted = whole.ids[whole.first[word] : whole.end[word]]
             if counts[word] <= limits[0]:
                 assert own.tolist() == wanted.tolist()
-            else:  # a word that alone is too long keeps its first pieces
+            else:  # a word that alone is too long keeps its first subwords
                 assert own.tolist() == wanted[: limits[0]].tolist()
 
 
@@ -112,19 +112,19 @@ def test_without_context_each_window_is_a_passage() -> None:
 
 def test_heads_that_lie_outside_are_roots() -> None:
     sentence = sentence_of(6, (-1, 0, 1, 2, 5, 0))
-    found = windows(sentence, pieces_of([1] * 6), max_subwords=4)
+    found = windows(sentence, subwords_of([1] * 6), max_subwords=4)
     assert [(window.start, window.end, window.heads) for window in found] == [
         (0, 4, (-1, 0, 1, 2)),
         (3, 6, (-1, 2, -1)),
     ]
-    assert windows(sentence_of(2), pieces_of([1, 1]), max_subwords=4)[0].heads is None
+    assert windows(sentence_of(2), subwords_of([1, 1]), max_subwords=4)[0].heads is None
 
 
 def test_entities_within() -> None:
     def entity(*ranges: tuple[int, int]) -> TokenEntity:
         return TokenEntity("ADR", ranges, Entity("ADR", ((0, 1),)))
 
-    window = Window(sentence_of(10), 3, 8, (3, 8), pieces_of([1] * 5))
+    window = Window(sentence_of(10), 3, 8, (3, 8), subwords_of([1] * 5))
     inside, outside = entity((3, 4), (6, 8)), [entity((2, 4)), entity((3, 4), (8, 9))]
     assert [found.ranges for found in window.within([inside, *outside])] == [((0, 1), (3, 5))]
 

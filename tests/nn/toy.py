@@ -12,7 +12,7 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from disconer.config import Config
 from disconer.nn.arrays import word_arrays
-from disconer.nn.encoders.transformer import BY_CASE, SETTING, Case, PieceTokenizer
+from disconer.nn.encoders.transformer import BY_CASE, SETTING, Case, SubwordTokenizer
 from disconer.nn.encoders.transformer.encoder import TransformerWords
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.heads.span.targets import Relation
@@ -26,10 +26,10 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 
 
 def toy_tokenizer() -> PreTrainedTokenizerFast:
-    """Word pieces over single letters and digits: every word is as many pieces as it has characters."""
+    """Word pieces over single letters and digits: every word is as many subwords as it has characters."""
     alphabet = "abcdefghijklmnopqrstuvwxyz0123456789.,;:-()"
     vocabulary = [*SPECIAL, *alphabet, *(f"##{character}" for character in alphabet)]
-    numbers = {piece: number for number, piece in enumerate(vocabulary)}
+    numbers = {subword: number for number, subword in enumerate(vocabulary)}
     tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=40))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -40,7 +40,7 @@ def toy_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def toy_bert(*, size: int = 32, layers: int = 2, positions: int = 64, case: bool = False) -> BertModel:
-    """case: it reads the case of pieces."""
+    """case: it reads the case of subwords."""
     torch.manual_seed(0)
     types = {SETTING: BY_CASE, "type_vocab_size": len(Case)} if case else {}
     config = BertConfig(
@@ -78,7 +78,7 @@ def toy_model(
     config = toy_config(**sections)
     transformer = without_pooler(toy_bert(positions=positions, layers=layers, case=case))
     network = build_network(config, labels, words_of(transformer, config)).eval()
-    return Model(network, PieceTokenizer(toy_tokenizer(), case=case), config, labels)
+    return Model(network, SubwordTokenizer(toy_tokenizer(), case=case), config, labels)
 
 
 def lively(model: Model, *, seed: int = 3, against: float = 2.0) -> Model:

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import disconer
 from disconer import DisconerError, Document, Entity, Sentence
 from disconer.nn.arrays import WordArrays
-from disconer.nn.encoders.transformer import PieceTokenizer
+from disconer.nn.encoders.transformer import SubwordTokenizer
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.heads.span import reading
-from disconer.nn.network import BATCH_PIECES, build_network
+from disconer.nn.network import BATCH_SUBWORDS, build_network
 from disconer.nn.windows import Found
 from disconer.predict.recognizer import CHARACTERS_AHEAD, Recognizer
 from disconer.store.checkpoint import Model, save_model
@@ -201,7 +201,7 @@ def test_odd_texts(letters: Recognizer, text: str, found: list[tuple[tuple[int, 
 def test_a_long_word_of_a_tokenizer_that_cuts_it_into_many_pieces() -> None:
     config = toy_config()
     network = build_network(config, ("ADR",), words_of(without_pooler(tiny_encoder("roberta")), config)).eval()
-    model = Model(network, PieceTokenizer(byte_level()), config, ("ADR",))
+    model = Model(network, SubwordTokenizer(byte_level()), config, ("ADR",))
     document = Recognizer(model)("knees " + "é" * 100_000 + " hands")
     assert len(document.sentences[0].tokens) == 3
 
@@ -218,8 +218,8 @@ def test_batches_are_bounded_by_pieces_however_few_words_have_them(
 
     monkeypatch.setattr(letters._runtime, "find", find)
     letters("\n".join(["abcdefghijklmnopqrstuvwxyz"] * 1000))
-    special = 2 * BATCH_PIECES / 26
-    assert max(sizes) <= BATCH_PIECES + special
+    special = 2 * BATCH_SUBWORDS / 26
+    assert max(sizes) <= BATCH_SUBWORDS + special
     assert len(sizes) > 10
 
 

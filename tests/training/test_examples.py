@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from disconer import Document, Entity, Sentence
 from disconer.config import Config, DataConfig, TrainingConfig
-from disconer.nn.encoders.transformer import PieceTokenizer
+from disconer.nn.encoders.transformer import SubwordTokenizer
 from disconer.nn.heads.span.kind import SpanSettings
 from disconer.nn.heads.span.targets import too_wide
-from disconer.nn.reader import Pieces
+from disconer.nn.reader import Subwords
 from disconer.nn.windows import Window, Windower
 from disconer.text import segment
 from disconer.training.examples import Example, Learnable, Plan, make_examples
@@ -20,7 +20,7 @@ from nn.toy import toy_tokenizer
 
 
 def account(document: Document, max_width: int | None, max_subwords: int = 64) -> Learnable:
-    windower = Windower(Config(data=DataConfig(train="t", dev="d")), PieceTokenizer(toy_tokenizer()), max_subwords)
+    windower = Windower(Config(data=DataConfig(train="t", dev="d")), SubwordTokenizer(toy_tokenizer()), max_subwords)
     found = Learnable(SpanSettings(max_width=max_width))
     make_examples([segment(document)], windower, found)
     return found
@@ -65,12 +65,12 @@ CONTEXT = 50
 
 
 def examples_of(lengths: list[int], *, a_document: int = 1) -> list[Example]:
-    """So many words each, of one piece; so many examples a document."""
+    """So many words each, of one subword; so many examples a document."""
     found = []
     for number, n_words in enumerate(lengths):
         tokens = tuple((2 * n, 2 * n + 1) for n in range(n_words))
-        pieces = Pieces(np.arange(n_words), np.arange(n_words), np.arange(1, n_words + 1))
-        window = Window(Sentence(0, 2 * n_words, tokens), 0, n_words, (0, n_words), pieces)
+        subwords = Subwords(np.arange(n_words), np.arange(n_words), np.arange(1, n_words + 1))
+        window = Window(Sentence(0, 2 * n_words, tokens), 0, n_words, (0, n_words), subwords)
         found.append(Example(window, [], number // a_document))
     return found
 

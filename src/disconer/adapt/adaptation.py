@@ -180,7 +180,7 @@ class Adaptation:
         return AdaptResult(
             folder=self.folder.path,
             steps=progress.step,
-            pieces=n_sequences * self.settings.length,
+            subwords=n_sequences * self.settings.length,
             epochs=n_sequences / len(self.sequences),
             seconds=round(self.clock.elapsed(), 1),
             loss=progress.loss,

@@ -74,12 +74,12 @@ class Fed(NamedTuple):
     """A batch on the device.
 
     seed: controls all randomness in it.
-    pieces: input of a `Masker`: subword ids (B, L), their word numbers (B, L) for whole-word masking, and their cases
+    subwords: input of a `Masker`: subword ids (B, L), their word numbers (B, L) for whole-word masking, and their cases
         (B, L) if the encoder reads them.
     """
 
     seed: int
-    pieces: tuple[Tensor, Tensor | None, Tensor | None]
+    subwords: tuple[Tensor, Tensor | None, Tensor | None]
 
 
 class Feed:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from disconer.adapt.texts import PieceMaker, Pieces, make_pieces, write_array
+from disconer.adapt.texts import SubwordMaker, Subwords, make_subwords, write_array
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.formats.source import Source
@@ -70,7 +70,7 @@ def has_cache(folder: Path) -> bool:
 def build_cache(
     folder: Path,
     texts: Iterable[str],
-    maker: PieceMaker,
+    maker: SubwordMaker,
     origin: Mapping[str, Any],
     *,
     held_out: float,
@@ -81,23 +81,23 @@ def build_cache(
     seen: called with the number of subwords so far.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    counts = {part: {"documents": 0, "pieces": 0} for part in (TRAIN, HELD_OUT)}
+    counts = {part: {"documents": 0, "subwords": 0} for part in (TRAIN, HELD_OUT)}
     with ExitStack() as files:
         ids, starts, cases = (
             {part: files.enter_context(open(folder / f"{part}.{kind}", "wb")) for part in counts}
             for kind in ("ids", "starts", "cases")
         )
 
-        def write(pieces: Pieces, is_held_out: bool) -> None:
+        def write(subwords: Subwords, is_held_out: bool) -> None:
             part = HELD_OUT if is_held_out else TRAIN
-            write_array(ids[part], pieces.ids)
-            write_array(starts[part], pieces.starts)
-            write_array(cases[part], pieces.cases)
-            counts[part]["documents"] += pieces.n_documents
-            counts[part]["pieces"] += len(pieces.ids)
-            seen(counts[TRAIN]["pieces"] + counts[HELD_OUT]["pieces"])
+            write_array(ids[part], subwords.ids)
+            write_array(starts[part], subwords.starts)
+            write_array(cases[part], subwords.cases)
+            counts[part]["documents"] += subwords.n_documents
+            counts[part]["subwords"] += len(subwords.ids)
+            seen(counts[TRAIN]["subwords"] + counts[HELD_OUT]["subwords"])
 
-        make_pieces(texts, maker, held_out=held_out, write=write)
+        make_subwords(texts, maker, held_out=held_out, write=write)
     note = {"origin": dict(origin), "dtype": maker.dtype.name, "counts": counts}
     replace_file(folder / NOTE, json.dumps(note, indent=2).encode())
 
@@ -130,10 +130,10 @@ def open_cache(folder: Path, origin: Mapping[str, Any]) -> TokenCache:
 def _open_part(
     folder: Path, name: str, dtype: np.dtype[Any], counts: Mapping[str, int], asked: Mapping[str, bool]
 ) -> Tokens:
-    n_pieces = counts["pieces"]
-    ids = _mapped(folder / f"{name}.ids", dtype, n_pieces)
-    starts = _mapped(folder / f"{name}.starts", np.dtype(np.bool_), n_pieces) if asked["starts"] else None
-    cases = _mapped(folder / f"{name}.cases", np.dtype(np.uint8), n_pieces) if asked["cases"] else None
+    n_subwords = counts["subwords"]
+    ids = _mapped(folder / f"{name}.ids", dtype, n_subwords)
+    starts = _mapped(folder / f"{name}.starts", np.dtype(np.bool_), n_subwords) if asked["starts"] else None
+    cases = _mapped(folder / f"{name}.cases", np.dtype(np.uint8), n_subwords) if asked["cases"] else None
     return Tokens(ids, starts, cases, counts["documents"])
 
 

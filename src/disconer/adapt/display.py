@@ -36,9 +36,9 @@ class Display(LiveLines):
         saved = "" if choice.before is None else f"; subwords per word: {choice.before:.2f} → {choice.after:.2f}"
         self.say(f"words: {len(choice.words):,} added to the vocabulary{saved}")
 
-    def reading(self, n_pieces: int) -> None:
+    def reading(self, n_subwords: int) -> None:
         """Progress of tokenising."""
-        self._passing(f"tokenising: {n_pieces / 1e6:,.1f} M subwords")
+        self._passing(f"tokenising: {n_subwords / 1e6:,.1f} M subwords")
 
     def text(self, cache: TokenCache, seconds: float) -> None:
         self._clear()
@@ -83,7 +83,7 @@ class Display(LiveLines):
         if result.perplexity_after is not None:
             self.say(f"held-out perplexity, after: {result.perplexity_after:,.2f}")
         self.say(
-            f"{result.steps:,} steps, {result.pieces / 1e6:,.1f} M subwords, {result.epochs:.2f} epochs, in "
+            f"{result.steps:,} steps, {result.subwords / 1e6:,.1f} M subwords, {result.epochs:.2f} epochs, in "
             f"{duration(result.seconds)}; the encoder is in {result.folder}"
         )
 

@@ -14,7 +14,7 @@ from disconer.adapt.display import Display
 from disconer.adapt.model import Pretrained, add_case
 from disconer.adapt.settings import AdaptSettings
 from disconer.adapt.state import AdaptFolder
-from disconer.adapt.texts import PieceMaker, is_held_out, iter_texts
+from disconer.adapt.texts import SubwordMaker, is_held_out, iter_texts
 from disconer.adapt.vocabulary import (
     RAREST,
     Choice,
@@ -61,7 +61,7 @@ def read_tokens(
     origin = origin_of(source.paths, source.format, facts)
     if accelerator.is_main_process and not has_cache(folder):
         texts = iter_texts(source.paths, source.format, source.ledger)
-        maker = PieceMaker(pretrained.tokenizer, whole_words=settings.whole_words, case=pretrained.reads_case)
+        maker = SubwordMaker(pretrained.tokenizer, whole_words=settings.whole_words, case=pretrained.reads_case)
         build_cache(folder, texts, maker, origin, held_out=settings.held_out, seen=display.reading)
     accelerator.wait_for_everyone()
     cache = open_cache(folder, origin)

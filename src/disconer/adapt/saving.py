@@ -66,7 +66,7 @@ or in Python: `transformers.AutoModel.from_pretrained("FOLDER")`.$words$case
 
 $texts
 
-$n_documents documents, $n_pieces subwords; $n_held_out more documents were held out to measure perplexity.
+$n_documents documents, $n_subwords subwords; $n_held_out more documents were held out to measure perplexity.
 
 The licences of the text and of `$base` also apply to the encoder. An encoder may reveal its training text: do not
 share one that was adapted to patient records without permission of those responsible for them.
@@ -79,7 +79,7 @@ share one that was adapted to patient records without permission of those respon
 | held-out perplexity, after | $after |
 | loss over the last steps, nats per masked subword | $loss |
 | steps | $steps |
-| subwords read | $pieces |
+| subwords read | $subwords |
 | epochs | $epochs |
 
 $about_before
@@ -125,13 +125,13 @@ def encoder_card(
         case=_CASE if pretrained.reads_case else "",
         texts="\n".join(f"- `{public_name(text)}`" for text in texts),
         n_documents=f"{cache.train.n_documents:,}",
-        n_pieces=f"{len(cache.train):,}",
+        n_subwords=f"{len(cache.train):,}",
         n_held_out=f"{cache.held_out.n_documents:,}",
         before=_figure(result.perplexity_before),
         after=_figure(result.perplexity_after),
         loss=f"{result.loss:.3f}",
         steps=f"{result.steps:,}",
-        pieces=f"{result.pieces:,}",
+        subwords=f"{result.subwords:,}",
         epochs=f"{result.epochs:.2f}",
         about_before=about or "Perplexity is that of subwords masked as in training.",
         version=version,

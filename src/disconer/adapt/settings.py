@@ -88,7 +88,7 @@ def _are_words(words: int | Path | None) -> bool:
 class AdaptResult:
     """The adapted encoder's folder, and the metrics of its run.
 
-    pieces: subwords read in training, over all epochs.
+    subwords: subwords read in training, over all epochs.
     epochs: passes over the text.
     loss: mean over the last steps, in nats per masked subword.
     perplexity_before, perplexity_after: on held-out text; None without such text.
@@ -97,7 +97,7 @@ class AdaptResult:
 
     folder: Path
     steps: int
-    pieces: int
+    subwords: int
     epochs: float
     seconds: float
     loss: float

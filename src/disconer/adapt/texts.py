@@ -80,7 +80,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
+class Subwords:
     """The subwords of some documents, each followed by a separator.
 
     starts: whether a subword starts a word; empty if not needed.
@@ -93,7 +93,7 @@ class Pieces:
     n_documents: int
 
 
-class PieceMaker:
+class SubwordMaker:
     """Tokenises documents, line by line and on all cores.
 
     tokenizer: a fast tokenizer of transformers; not modified.
@@ -113,7 +113,7 @@ class PieceMaker:
         self._end: list[int] = [] if separator is None else [separator]
         self.dtype = np.dtype(np.uint16 if len(tokenizer) <= 2**16 else np.uint32)
 
-    def pieces(self, texts: list[Text]) -> Pieces:
+    def subwords(self, texts: list[Text]) -> Subwords:
         """The lines of a document are joined without a special token: a line break is only whitespace."""
         encodings = iter(self._encode([line for text in texts for line in text.lines], add_special_tokens=False))
         ids: list[list[int]] = []
@@ -128,7 +128,7 @@ class PieceMaker:
             if self._case:
                 cases += [_cases(text.lines, of_text), np.full(len(self._end), Case.LOWER, np.uint8)]
         flat = np.fromiter(chain.from_iterable(ids), self.dtype, sum(map(len, ids)))
-        return Pieces(flat, np.concatenate(starts), np.concatenate(cases), len(texts))
+        return Subwords(flat, np.concatenate(starts), np.concatenate(cases), len(texts))
 
 
 def _word_starts(words: list[int | None]) -> NDArray[np.bool_]:
@@ -146,18 +146,18 @@ def _cases(lines: list[str], encodings: list[Any]) -> NDArray[np.uint8]:
     return cases("".join(lines), offsets + np.repeat(line_starts, sizes)[:, None]).astype(np.uint8)
 
 
-def make_pieces(
-    texts: Iterable[str], maker: PieceMaker, *, held_out: float, write: Callable[[Pieces, bool], None]
+def make_subwords(
+    texts: Iterable[str], maker: SubwordMaker, *, held_out: float, write: Callable[[Subwords, bool], None]
 ) -> None:
     """Tokenise all texts in the background, and pass the result to `write`, with whether it is held out."""
 
-    def make(batch: list[Text]) -> list[tuple[Pieces, bool]]:
+    def make(batch: list[Text]) -> list[tuple[Subwords, bool]]:
         parts = ([text for text in batch if text.is_held_out is kind] for kind in (False, True))
-        return [(maker.pieces(part), part[0].is_held_out) for part in parts if part]
+        return [(maker.subwords(part), part[0].is_held_out) for part in parts if part]
 
     for made in made_ahead(make, _batches(_parted(texts, held_out)), ahead=2):
-        for pieces, is_held_out in made:
-            write(pieces, is_held_out)
+        for subwords, is_held_out in made:
+            write(subwords, is_held_out)
 
 
 def write_array(stream: BinaryIO, array: NDArray[Any]) -> None:

@@ -47,7 +47,7 @@ class Vocabulary:
         self._tokenizer = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self.pieces = self._tokenizer.get_vocab(with_added_tokens=True)
+        self.subwords = self._tokenizer.get_vocab(with_added_tokens=True)
 
     def normalized(self, word: str) -> str:
         """As the tokenizer normalises it, such as in lower case."""
@@ -83,15 +83,15 @@ def count_words(texts: Iterable[str], vocabulary: Vocabulary, seen: Callable[[in
 def best_words(counts: Counter[str], vocabulary: Vocabulary, n: int) -> Choice:
     """The words that save most subwords; ties are broken alphabetically."""
     words = [word for word in counts if word.isalpha()]
-    n_pieces = dict(zip(words, map(len, vocabulary.broken_up(words)), strict=True))
+    n_subwords = dict(zip(words, map(len, vocabulary.broken_up(words)), strict=True))
     saved = {
-        word: counts[word] * (n_pieces[word] - 1)
+        word: counts[word] * (n_subwords[word] - 1)
         for word in words
-        if n_pieces[word] > 1 and len(word) >= SHORTEST and counts[word] >= RAREST
+        if n_subwords[word] > 1 and len(word) >= SHORTEST and counts[word] >= RAREST
     }
     chosen = sorted(saved, key=lambda word: (-saved[word], word))[:n]
     n_words = max(1, sum(counts[word] for word in words))
-    before = sum(counts[word] * n_pieces[word] for word in words)
+    before = sum(counts[word] * n_subwords[word] for word in words)
     after = before - sum(saved[word] for word in chosen)
     return Choice(chosen, before / n_words, after / n_words)
 
@@ -101,8 +101,8 @@ def listed_words(path: Path, vocabulary: Vocabulary) -> Choice:
     lines = list(enumerate(_lines(path), 1))
     words = {vocabulary.normalized(line.strip()): number for number, line in reversed(lines) if line.strip()}
     ordered = sorted(words, key=words.__getitem__)
-    for word, pieces in zip(ordered, vocabulary.broken_up(ordered), strict=True):
-        if not pieces:
+    for word, subwords in zip(ordered, vocabulary.broken_up(ordered), strict=True):
+        if not subwords:
             raise BadInput(
                 "not-a-word",
                 "This word cannot be added to the vocabulary: the tokenizer splits it before it looks up subwords",
@@ -111,7 +111,7 @@ def listed_words(path: Path, vocabulary: Vocabulary) -> Choice:
                 expected="one word per line, without spaces and punctuation",
                 fix="Remove the line, or list its parts on separate lines.",
             )
-    return Choice([word for word in ordered if word not in vocabulary.pieces])
+    return Choice([word for word in ordered if word not in vocabulary.subwords])
 
 
 def _lines(path: Path) -> list[str]:
@@ -150,17 +150,17 @@ def add_words(pretrained: Pretrained, words: Sequence[str]) -> Pretrained:
 
     words: normalised, none of them in the vocabulary yet.
     """
-    pieces = Vocabulary(pretrained.tokenizer).broken_up(words)
+    subwords = Vocabulary(pretrained.tokenizer).broken_up(words)
     numbers = _free_numbers(pretrained.tokenizer, len(words))
     tokenizer = _with_words(pretrained.tokenizer, dict(zip(words, numbers, strict=True)))
-    _add_rows(pretrained, dict(zip(numbers, pieces, strict=True)))
+    _add_rows(pretrained, dict(zip(numbers, subwords, strict=True)))
     return replace(pretrained, tokenizer=tokenizer, n_new_words=len(words))
 
 
 def _free_numbers(tokenizer: Any, n: int) -> list[int]:
     """The ids of unused entries, in order, then ids after the last entry."""
     vocabulary = tokenizer.get_vocab()
-    unused = sorted(number for piece, number in vocabulary.items() if _UNUSED.fullmatch(piece))
+    unused = sorted(number for subword, number in vocabulary.items() if _UNUSED.fullmatch(subword))
     numbers: Iterator[int] = chain(unused, count(max(vocabulary.values()) + 1))
     return [next(numbers) for _ in range(n)]
 
@@ -172,7 +172,7 @@ def _with_words(tokenizer: Any, words: Mapping[str, int]) -> Any:
     """
     description = _description(tokenizer)
     taken = set(words.values())
-    vocabulary = {piece: number for piece, number in description["model"]["vocab"].items() if number not in taken}
+    vocabulary = {subword: number for subword, number in description["model"]["vocab"].items() if number not in taken}
     # Added tokens are numbered after the vocabulary unless they are in it: as it grows, they must be.
     vocabulary |= {token["content"]: token["id"] for token in description["added_tokens"]}
     description["model"]["vocab"] = vocabulary | dict(words)
@@ -190,17 +190,17 @@ def _description(tokenizer: Any) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def _add_rows(pretrained: Pretrained, pieces: Mapping[int, Sequence[int]]) -> None:
+def _add_rows(pretrained: Pretrained, subwords: Mapping[int, Sequence[int]]) -> None:
     """Initialise each new embedding as the mean of its former subwords.
 
-    pieces: the former subword ids of each new id.
+    subwords: the former subword ids of each new id.
     """
     model = pretrained.language_model
-    size = max(model.get_input_embeddings().num_embeddings, max(pieces, default=-1) + 1)
+    size = max(model.get_input_embeddings().num_embeddings, max(subwords, default=-1) + 1)
     old_tables, old_bias = [table.clone() for table in _tables(model)], _bias(model).clone()
     model.resize_token_embeddings(size, mean_resizing=False)
     bias = _bias(model)
-    for number, parts in pieces.items():
+    for number, parts in subwords.items():
         for table, old in zip(_tables(model), old_tables, strict=True):
             table[number] = old[parts].mean(0)
         if len(old_bias) and not pretrained.new_head:

@@ -15,16 +15,16 @@ from disconer.config import Config
 from disconer.core.types import Document, Sentence
 from disconer.nn.arrays import WordArrays
 from disconer.nn.network import AnyNetwork
-from disconer.nn.reader import Pieces, Reader
+from disconer.nn.reader import Reader, Subwords
 from disconer.nn.runtime import AnyModel, Device, Precision, Runtime
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found
 from disconer.predict.recognizer import Recognizer
 
-SPLIT, WORDS, PARSE, PIECES, COLLATE = "split", "words", "parse", "pieces", "collate"
+SPLIT, WORDS, PARSE, SUBWORDS, COLLATE = "split", "words", "parse", "subwords", "collate"
 ENCODE, LSTM, GCN, DECODE, ASSEMBLE = "encode", "BiLSTM", "GCN", "decode", "assemble"
 NETWORK = "network and decode"  # where a runtime does not let us look inside
-BEFORE_HEAD = (SPLIT, WORDS, PARSE, PIECES, COLLATE, ENCODE, LSTM, GCN)
+BEFORE_HEAD = (SPLIT, WORDS, PARSE, SUBWORDS, COLLATE, ENCODE, LSTM, GCN)
 AFTER_HEAD = (DECODE, NETWORK, ASSEMBLE)
 
 
@@ -65,11 +65,11 @@ class TimedReader:
         self.prefix, self.suffix, self.padding = reader.prefix, reader.suffix, reader.padding
         self._reader, self._laps = reader, laps
 
-    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
         self._laps.passed(COLLATE)
-        pieces = self._reader(text, sentences)
-        self._laps.passed(PIECES)
-        return pieces
+        subwords = self._reader(text, sentences)
+        self._laps.passed(SUBWORDS)
+        return subwords
 
     def save(self, folder: Path) -> None:
         self._reader.save(folder)
@@ -81,7 +81,7 @@ class TimedRuntime:
     def __init__(self, runtime: Runtime, laps: Laps, last_stage: str) -> None:
         self.device, self.size_multiple = runtime.device, runtime.size_multiple
         self.batch_overhead = runtime.batch_overhead
-        self.batch_pieces, self.batch_cells = runtime.batch_pieces, runtime.batch_cells
+        self.batch_subwords, self.batch_cells = runtime.batch_subwords, runtime.batch_cells
         self._runtime, self._laps, self._last_stage = runtime, laps, last_stage
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
@@ -157,7 +157,7 @@ class RecordingRuntime:
     def __init__(self, runtime: Runtime, batches: list[WordArrays]) -> None:
         self.device, self.size_multiple = runtime.device, runtime.size_multiple
         self.batch_overhead = runtime.batch_overhead
-        self.batch_pieces, self.batch_cells = runtime.batch_pieces, runtime.batch_cells
+        self.batch_subwords, self.batch_cells = runtime.batch_subwords, runtime.batch_cells
         self._batches = batches
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:

@@ -43,7 +43,7 @@ class Sample:
             "documents": len(self.documents),
             "sentences": self.n_sentences,
             "words": sum(map(len, self.windows)),
-            "pieces": sum(len(window.pieces.ids) for window in self.windows),
+            "subwords": sum(len(window.subwords.ids) for window in self.windows),
         }
 
     def single_sentences(self, most: int) -> list[Document]:
@@ -110,8 +110,8 @@ class BareEncoder:
         if self._words is None:
             words: Tensor = self.module(batch)
             return words
-        pieces: Tensor = self.module(**self._words.inputs(batch)).last_hidden_state
-        return pieces
+        subwords: Tensor = self.module(**self._words.inputs(batch)).last_hidden_state
+        return subwords
 
     @torch.inference_mode()
     def run(self, batches: Iterable[WordBatch]) -> None:
@@ -125,6 +125,6 @@ class BareEncoder:
 
 def sorted_batches(windows: Sequence[Window], reader: Reader, size: int = BATCH) -> list[WordArrays]:
     """Batches of a given number of windows, sorted by length."""
-    ordered = sorted(windows, key=lambda window: len(window.pieces.ids))
+    ordered = sorted(windows, key=lambda window: len(window.subwords.ids))
     alone = [[window] for window in ordered]
     return [word_arrays(alone[first : first + size], reader) for first in range(0, len(alone), size)]

@@ -15,14 +15,14 @@ NO_HEAD = -1
 
 @dataclass(frozen=True, slots=True)
 class WordArrays:
-    """What the word encoder reads. B windows, N words, R rows of P pieces, M pieces that belong to words.
+    """What the word encoder reads. B windows, N words, R rows of P subwords, M subwords that belong to words.
 
-    A row has the pieces of one window, or of several that follow one another, so that each is read in its context.
+    A row has the subwords of one window, or of several that follow one another, so that each is read in its context.
 
-    piece_ids:  Shape: (R, P), or (R, P, C) where a piece is a row of numbers
+    piece_ids:  Shape: (R, P), or (R, P, C) where a subword is a row of numbers
     piece_mask:  Shape: (R, P)
-    first_piece: of each word, the place of its first piece in the flattened (R, P).  Shape: (B, N)
-    piece_places, word_places: pieces and the words that they belong to, as places in the flattened
+    first_piece: of each word, the place of its first subword in the flattened (R, P).  Shape: (B, N)
+    piece_places, word_places: subwords and the words that they belong to, as places in the flattened
         (R, P) and (B, N).  Shape: (M,)
     word_mask:  Shape: (B, N)
     real_words: the places of words in the flattened (B, N), as the others are padding. K of them.  Shape: (K,)
@@ -30,6 +30,8 @@ class WordArrays:
     heads: -1 for a root.  Shape: (B, N)
     parsed: whether the window has heads at all.  Shape: (B,)
     lengths: words of each window.  Shape: (B,)
+
+    An exported graph has inputs of these names, so they are part of the format of exported models.
     """
 
     piece_ids: Ints
@@ -48,7 +50,7 @@ class WordArrays:
 def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multiple: int = 1) -> WordArrays:
     """Pad windows to one size, a multiple of some number: a GPU plans its work again for every size that it meets.
 
-    passages: windows whose pieces share a row.
+    passages: windows whose subwords share a row.
 
     A batch may be a hundred short windows, so all of them are laid out at once: the true places of a mask, row by
     row, are in the order of the windows' values one after another.
@@ -57,29 +59,29 @@ def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multipl
     windows = [window for passage in passages for window in passage]
     row = np.repeat(np.arange(len(passages)), [len(passage) for passage in passages])  # of each window
     lengths = np.array([len(window) for window in windows])
-    sizes = np.array([len(window.pieces.ids) for window in windows])
-    n_pieces = np.bincount(row, sizes).astype(np.int64)  # of each row
-    passed = np.cumsum(sizes) - sizes  # of each window, the pieces of all windows before it
-    origin = before + passed - (np.cumsum(n_pieces) - n_pieces)[row]  # of each window, where in its row it starts
+    sizes = np.array([len(window.subwords.ids) for window in windows])
+    n_subwords = np.bincount(row, sizes).astype(np.int64)  # of each row
+    passed = np.cumsum(sizes) - sizes  # of each window, the subwords of all windows before it
+    origin = before + passed - (np.cumsum(n_subwords) - n_subwords)[row]  # of each window, where in its row it starts
     word = np.arange(_round_up(lengths.max(), multiple))
-    piece = np.arange(_round_up(max(1, n_pieces.max() + around), multiple))
+    subword = np.arange(_round_up(max(1, n_subwords.max() + around), multiple))
     word_mask = word < lengths[:, None]  # (B, N)
-    piece_mask = piece < n_pieces[:, None] + around  # (R, P)
-    inner = (piece >= before) & (piece < n_pieces[:, None] + before)  # (R, P): pieces of the windows themselves
-    ids = np.concatenate([window.pieces.ids for window in windows])  # (M,) or (M, C)
+    piece_mask = subword < n_subwords[:, None] + around  # (R, P)
+    inner = (subword >= before) & (subword < n_subwords[:, None] + before)  # (R, P): subwords of the windows themselves
+    ids = np.concatenate([window.subwords.ids for window in windows])  # (M,) or (M, C)
     piece_ids = np.full((*piece_mask.shape, *ids.shape[1:]), reader.padding)
     piece_ids[:, :before] = reader.prefix
     piece_ids[inner] = ids
-    piece_ids[piece_mask & ~inner & (piece >= before)] = np.concatenate([reader.suffix] * len(passages))
+    piece_ids[piece_mask & ~inner & (subword >= before)] = np.concatenate([reader.suffix] * len(passages))
 
-    first = np.concatenate([window.pieces.first for window in windows])  # of each word, as its window counts pieces
-    counts = np.concatenate([window.pieces.end for window in windows]) - first
-    opening = np.repeat(row * len(piece), lengths)  # of each word, the place that opens its row
-    start = opening + np.repeat(origin, lengths) + first  # of each word, the place of its first piece
+    first = np.concatenate([window.subwords.first for window in windows])  # of each word, as its window counts subwords
+    counts = np.concatenate([window.subwords.end for window in windows]) - first
+    opening = np.repeat(row * len(subword), lengths)  # of each word, the place that opens its row
+    start = opening + np.repeat(origin, lengths) + first  # of each word, the place of its first subword
     first_piece = np.zeros(word_mask.shape, dtype=np.int64)
-    # A word without pieces takes what opens the row, a special piece as a rule: a neighbour's would make it its double.
+    # A word without subwords takes what opens the row, a special subword as a rule: a neighbour's would make it its double.
     first_piece[word_mask] = np.where(counts, start, opening)
-    earlier = np.cumsum(counts) - counts  # of each word, the pieces of all words before it
+    earlier = np.cumsum(counts) - counts  # of each word, the subwords of all words before it
     real_words = np.flatnonzero(word_mask)
 
     own = np.array([window.own for window in windows]) - np.array([[window.start] for window in windows])  # (B, 2)

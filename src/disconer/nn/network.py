@@ -104,14 +104,14 @@ def _build_gcn(config: GcnConfig, size: int) -> Aggcn:
 
 
 # In larger batches a processor's caches overflow and more is padding; a GPU is idle in smaller ones.
-BATCH_PIECES, GPU_BATCH_PIECES = 768, 2**15
+BATCH_SUBWORDS, GPU_BATCH_SUBWORDS = 768, 2**15
 BATCH_CELLS, GPU_BATCH_CELLS = 2**18, 2**20
-BATCH_OVERHEAD, GPU_BATCH_OVERHEAD = 48, 2**12  # in pieces: about what launching the network costs
+BATCH_OVERHEAD, GPU_BATCH_OVERHEAD = 48, 2**12  # in subwords: about what launching the network costs
 GPU_SIZE_MULTIPLE = 8
 
 
 def size_multiple(device: torch.device) -> int:
-    """Of which the numbers of words and pieces of a batch should be on a device."""
+    """Of which the numbers of words and subwords of a batch should be on a device."""
     return 1 if device.type == "cpu" else GPU_SIZE_MULTIPLE
 
 
@@ -122,7 +122,7 @@ class TorchRuntime:
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.device = str(self._device)
         on_cpu = self._device.type == "cpu"
-        self.batch_pieces = BATCH_PIECES if on_cpu else GPU_BATCH_PIECES
+        self.batch_subwords = BATCH_SUBWORDS if on_cpu else GPU_BATCH_SUBWORDS
         self.batch_cells = BATCH_CELLS if on_cpu else GPU_BATCH_CELLS
         self.batch_overhead = BATCH_OVERHEAD if on_cpu else GPU_BATCH_OVERHEAD
         self.size_multiple = size_multiple(self._device)

@@ -72,12 +72,12 @@ class WordEncoder(nn.Module, ABC):
 
     @property
     def max_subwords(self) -> int | None:
-        """How many pieces it takes at once, special ones included; None for no limit."""
+        """How many subwords it takes at once, special ones included; None for no limit."""
         return None
 
     @property
     def vectors(self) -> nn.Parameter | None:
-        """The table of vectors that it starts from, one a piece, if training may push it; else None."""
+        """The table of vectors that it starts from, one a subword, if training may push it; else None."""
         return None
 
     @abstractmethod

@@ -18,12 +18,12 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """The pieces of one sentence, without those that a reader puts around it. A piece is what an encoder reads at once.
+class Subwords:
+    """The subwords of one sentence, without those that a reader puts around it. A subword is what an encoder reads at once.
 
-    ids: of each piece a number, or a row of as many numbers as every piece of this reader has.
-        Shape: (pieces,) or (pieces, C)
-    first, end: of each word, its pieces [first, end). A word that the reader passes over has none: first == end.
+    ids: of each subword a number, or a row of as many numbers as every subword of this reader has.
+        Shape: (subwords,) or (subwords, C)
+    first, end: of each word, its subwords [first, end). A word that the reader passes over has none: first == end.
     """
 
     ids: Ints
@@ -34,7 +34,7 @@ class Pieces:
 class Reader(Protocol):
     """The side of an encoder that reads text.
 
-    prefix, suffix: pieces put before and after each window.  Shape: (k,) or (k, C)
+    prefix, suffix: subwords put before and after each window.  Shape: (k,) or (k, C)
     padding: the number that fills up rows.
     """
 
@@ -42,8 +42,8 @@ class Reader(Protocol):
     suffix: Ints
     padding: int
 
-    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
-        """The pieces of sentences of one text."""
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
+        """The subwords of sentences of one text."""
         ...
 
     def save(self, folder: Path) -> None:

@@ -25,14 +25,14 @@ class Runtime(Protocol):
     """A network that is ready to find entities.
 
     device: where it runs, as torch names devices.
-    batch_pieces, batch_cells: of the largest batch that it should be given, padding counted: what the encoder reads,
+    batch_subwords, batch_cells: of the largest batch that it should be given, padding counted: what the encoder reads,
         and what the head makes of it (`HeadKind.cells`). They bound the memory of prediction, whatever the text.
-    batch_overhead: what a batch costs beside its pieces, in pieces.
-    size_multiple: of which the numbers of words and pieces of a batch should be.
+    batch_overhead: what a batch costs beside its subwords, in subwords.
+    size_multiple: of which the numbers of words and subwords of a batch should be.
     """
 
     device: str
-    batch_pieces: int
+    batch_subwords: int
     batch_cells: int
     batch_overhead: int
     size_multiple: int

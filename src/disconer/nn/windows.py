@@ -16,7 +16,7 @@ import numpy as np
 from disconer.config import Config
 from disconer.core.types import Document, Sentence
 from disconer.nn.encoders import KINDS
-from disconer.nn.reader import Pieces, Reader
+from disconer.nn.reader import Reader, Subwords
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.text.alignment import Range, TokenEntity
 
@@ -27,7 +27,7 @@ OVERLAP = 0.25  # share of a window that it has in common with the next
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Words [start, end) of a sentence, and the pieces that stand for them.
+    """Words [start, end) of a sentence, and the subwords that stand for them.
 
     own: the words [own[0], own[1]) whose entities are read from this window, where windows overlap. An entity
         belongs to the window that owns its first word.
@@ -37,7 +37,7 @@ class Window:
     start: int
     end: int
     own: tuple[int, int]
-    pieces: Pieces
+    subwords: Subwords
 
     def __len__(self) -> int:
         return self.end - self.start
@@ -69,24 +69,24 @@ class Window:
         ]
 
 
-def windows(sentence: Sentence, pieces: Pieces, *, max_subwords: int, max_words: int = MAX_WORDS) -> list[Window]:
-    """Cover a sentence by windows of at most `max_subwords` pieces and `max_words` words, each overlapping the next."""
+def windows(sentence: Sentence, subwords: Subwords, *, max_subwords: int, max_words: int = MAX_WORDS) -> list[Window]:
+    """Cover a sentence by windows of at most `max_subwords` subwords and `max_words` words, each overlapping the next."""
     n_words = len(sentence.tokens)
-    if n_words <= max_words and len(pieces.ids) <= max_subwords:
-        return [Window(sentence, 0, n_words, (0, n_words), pieces)] if n_words else []
-    stretches = list(_stretches(pieces, n_words, max_subwords, max_words))
+    if n_words <= max_words and len(subwords.ids) <= max_subwords:
+        return [Window(sentence, 0, n_words, (0, n_words), subwords)] if n_words else []
+    stretches = list(_stretches(subwords, n_words, max_subwords, max_words))
     found = []
     for number, (start, end) in enumerate(stretches):
         left = 0 if number == 0 else (start + stretches[number - 1][1]) // 2
         right = n_words if number + 1 == len(stretches) else (stretches[number + 1][0] + end) // 2
-        found.append(Window(sentence, start, end, (left, right), _cut(pieces, start, end, max_subwords)))
+        found.append(Window(sentence, start, end, (left, right), _cut(subwords, start, end, max_subwords)))
     return found
 
 
 def passages(sizes: Sequence[int], most: int) -> list[range]:
-    """Cut a document's windows into passages of at most so many pieces, as few as can be and of like size.
+    """Cut a document's windows into passages of at most so many subwords, as few as can be and of like size.
 
-    sizes: pieces of each window. One that has more than `most` is a passage by itself.
+    sizes: subwords of each window. One that has more than `most` is a passage by itself.
     """
     wanted = sum(sizes) / max(1, -(-sum(sizes) // max(1, most)))
     cut: list[range] = []
@@ -99,25 +99,25 @@ def passages(sizes: Sequence[int], most: int) -> list[range]:
     return [*cut, range(first, len(sizes))] if sizes else cut
 
 
-def _stretches(pieces: Pieces, n_words: int, max_subwords: int, max_words: int) -> Iterator[tuple[int, int]]:
+def _stretches(subwords: Subwords, n_words: int, max_subwords: int, max_words: int) -> Iterator[tuple[int, int]]:
     start = 0
     while True:
-        fitting = int(np.searchsorted(pieces.end, pieces.first[start] + max_subwords, side="right"))
+        fitting = int(np.searchsorted(subwords.end, subwords.first[start] + max_subwords, side="right"))
         end = min(max(fitting, start + 1), start + max_words, n_words)
         yield start, end
         if end == n_words:
             return
         # The overlap is cut short where the next word would not fit in after it: every window brings new words.
-        fits_from = int(np.searchsorted(pieces.first, pieces.end[end] - max_subwords, side="left"))
+        fits_from = int(np.searchsorted(subwords.first, subwords.end[end] - max_subwords, side="left"))
         start = min(end, max(fits_from, end - int((end - start) * OVERLAP)))
 
 
-def _cut(pieces: Pieces, start: int, end: int, max_subwords: int) -> Pieces:
-    """The pieces of words [start, end); of a single word with too many, the first ones."""
-    origin = pieces.first[start]
-    stop = min(int(pieces.end[start:end].max()), int(origin) + max_subwords)
-    first = np.minimum(pieces.first[start:end], stop) - origin
-    return Pieces(pieces.ids[origin:stop], first, np.minimum(pieces.end[start:end], stop) - origin)
+def _cut(subwords: Subwords, start: int, end: int, max_subwords: int) -> Subwords:
+    """The subwords of words [start, end); of a single word with too many, the first ones."""
+    origin = subwords.first[start]
+    stop = min(int(subwords.end[start:end].max()), int(origin) + max_subwords)
+    first = np.minimum(subwords.first[start:end], stop) - origin
+    return Subwords(subwords.ids[origin:stop], first, np.minimum(subwords.end[start:end], stop) - origin)
 
 
 class Found(NamedTuple):
@@ -134,7 +134,7 @@ POOL = 50  # batches' worth of windows that are sorted by length together, so th
 class Windower:
     """Cuts documents into windows, as a model was configured to.
 
-    context: pieces of a passage; 0 where each window is read by itself.
+    context: subwords of a passage; 0 where each window is read by itself.
     """
 
     def __init__(self, config: Config, reader: Reader, max_subwords: int | None) -> None:
@@ -153,16 +153,16 @@ class Windower:
     def windows(self, document: Document) -> list[list[Window]]:
         """The windows of each sentence of a segmented document."""
         sentences = document.sentences or ()
-        pieces = self._reader(document.text, sentences)
+        subwords = self._reader(document.text, sentences)
         return [
             windows(sentence, own, max_subwords=self._max_subwords)
-            for sentence, own in zip(sentences, pieces, strict=True)
+            for sentence, own in zip(sentences, subwords, strict=True)
         ]
 
     def passages(self, document: Document) -> list[list[Window]]:
         """All windows of a segmented document, those together that are read together."""
         found = [window for own in self.windows(document) for window in own]
-        sizes = [len(window.pieces.ids) for window in found]
+        sizes = [len(window.subwords.ids) for window in found]
         return [[found[number] for number in passage] for passage in passages(sizes, self.context)]
 
 

@@ -182,8 +182,8 @@ class Recognizer:
             own = self._windower.passages(document)
             owners += [number] * len(own)
             passages += own
-        sizes = [sum(max(len(window), len(window.pieces.ids)) for window in passage) for passage in passages]
-        together = cheapest_batches(sizes, self._runtime.batch_pieces, self._runtime.batch_overhead)
+        sizes = [sum(max(len(window), len(window.subwords.ids)) for window in passage) for passage in passages]
+        together = cheapest_batches(sizes, self._runtime.batch_subwords, self._runtime.batch_overhead)
         plan = [part for batch in together for part in self._affordable(batch, passages)]
         batches = [
             word_arrays(

@@ -100,7 +100,7 @@ def examples_fingerprint(examples: Iterable[Example]) -> str:
     """A hash of what the encoder reads of the examples."""
     digest = hashlib.sha256()
     for example in examples:
-        digest.update(example.window.pieces.ids.tobytes() + b"\0")
+        digest.update(example.window.subwords.ids.tobytes() + b"\0")
     return digest.hexdigest()[:8]
 
 
@@ -147,7 +147,7 @@ class Plan:
         n_processes: int = 1,
     ) -> None:
         self._words = [len(example.window) for example in examples]
-        self._pieces = [len(example.window.pieces.ids) for example in examples]
+        self._subwords = [len(example.window.subwords.ids) for example in examples]
         by_document = groupby(range(len(examples)), lambda number: examples[number].document)
         self._documents = [list(own) for _, own in by_document]
         self._settings, self._context = settings, context
@@ -198,7 +198,7 @@ class Plan:
         found = []
         for document in self._documents:
             most = round(self._context * chance.random())
-            cut = passages([self._pieces[number] for number in document], most)
+            cut = passages([self._subwords[number] for number in document], most)
             found += [[document[place] for place in passage] for passage in cut]
         return found
 

@@ -26,7 +26,10 @@ from disconer.training.data import TrainingData
 # Settings of what makes word vectors that change neither parameters nor what they stand for: a training may differ in
 # them from the model that it starts from.
 FREE = {
-    *(f"encoder.{name}" for name in ("rows", "unknown", "dropout", "max_pieces", "context", "frozen", "lstm.dropout")),
+    *(
+        f"encoder.{name}"
+        for name in ("rows", "unknown", "dropout", "max_subwords", "context", "frozen", "lstm.dropout")
+    ),
     "syntax.gcn.dropout",
 }
 LISTED = 4  # parameters named one by one

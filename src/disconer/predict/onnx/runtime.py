@@ -19,7 +19,7 @@ from disconer.nn.heads.kind import kind_of
 from disconer.nn.windows import Found
 from disconer.store.exported import HEAD_ARRAYS, ONNX
 
-BATCH_PIECES = 2**8  # larger batches do not fit into a core's cache and are slower
+BATCH_SUBWORDS = 2**8  # larger batches do not fit into a core's cache and are slower
 BATCH_CELLS = 2**18
 BATCH_OVERHEAD = 24  # in subwords: the fixed cost of running the graph
 THREADS_VARIABLE = "OMP_NUM_THREADS"  # also used by torch
@@ -30,7 +30,7 @@ class OnnxRuntime:
     """Runs an exported network. See `Runtime`."""
 
     device = "cpu"
-    batch_pieces = BATCH_PIECES
+    batch_subwords = BATCH_SUBWORDS
     batch_cells = BATCH_CELLS
     batch_overhead = BATCH_OVERHEAD
     size_multiple = 1

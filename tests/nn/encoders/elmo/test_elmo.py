@@ -123,8 +123,8 @@ def test_the_vectors_of_words_are_mixed_between_the_marks(folder: Path) -> None:
     found = []
     for text in texts:
         (sentence,) = segment(Document("d", text)).sentences
-        (pieces,) = model.reader(text, [sentence])
-        found += windows(sentence, pieces, max_subwords=1000)
+        (subwords,) = model.reader(text, [sentence])
+        found += windows(sentence, subwords, max_subwords=1000)
     vectors = model.network.words.encoder(word_batch(found, model.reader))
     assert vectors.shape == (3, max(map(len, found)), 2 * SIZE)
     for row, (text, window) in enumerate(zip(texts, found, strict=True)):

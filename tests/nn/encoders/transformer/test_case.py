@@ -18,18 +18,18 @@ from nn.toy import lively, toy_model, word_batch
 from strategies import characters
 
 
-def case_of(piece: str) -> Case:
+def case_of(subword: str) -> Case:
     """The same, letter by letter."""
-    upper = [letter.isupper() for letter in piece if letter.isupper() or letter.islower()]
+    upper = [letter.isupper() for letter in subword if letter.isupper() or letter.islower()]
     if not any(upper):
         return Case.LOWER
     if all(upper):
         return Case.UPPER
-    return Case.TITLE if sum(upper) == 1 and piece[0].isupper() else Case.MIXED
+    return Case.TITLE if sum(upper) == 1 and subword[0].isupper() else Case.MIXED
 
 
 @pytest.mark.parametrize(
-    ("piece", "case"),
+    ("subword", "case"),
     [
         ("pain", Case.LOWER),
         ("Pain", Case.TITLE),
@@ -44,21 +44,21 @@ def case_of(piece: str) -> Case:
         ("\U0001f680", Case.LOWER),
     ],
 )
-def test_cases(piece: str, case: Case) -> None:
-    assert cases(piece, np.array([[0, len(piece)]])).tolist() == [case]
+def test_cases(subword: str, case: Case) -> None:
+    assert cases(subword, np.array([[0, len(subword)]])).tolist() == [case]
 
 
 @given(st.lists(st.text(characters, min_size=1, max_size=5), max_size=6))
-def test_a_piece_has_its_case_whatever_stands_around_it(pieces: list[str]) -> None:
-    ends = np.cumsum([0, *map(len, pieces)])
+def test_a_subword_has_its_case_whatever_stands_around_it(subwords: list[str]) -> None:
+    ends = np.cumsum([0, *map(len, subwords)])
     offsets = np.stack([ends[:-1], ends[1:]], axis=-1).reshape(-1, 2)
-    assert cases("".join(pieces), offsets).tolist() == [case_of(piece) for piece in pieces]
+    assert cases("".join(subwords), offsets).tolist() == [case_of(subword) for subword in subwords]
 
 
-def test_each_piece_comes_with_its_case() -> None:
+def test_each_subword_comes_with_its_case() -> None:
     reader = toy_model(case=True).reader
-    (pieces,) = reader("No ALT", segment(Document("d", "No ALT")).sentences)
-    assert pieces.ids[:, 1].tolist() == [Case.UPPER, Case.LOWER, Case.UPPER, Case.UPPER, Case.UPPER]
+    (subwords,) = reader("No ALT", segment(Document("d", "No ALT")).sentences)
+    assert subwords.ids[:, 1].tolist() == [Case.UPPER, Case.LOWER, Case.UPPER, Case.UPPER, Case.UPPER]
     assert reader.prefix.shape == reader.suffix.shape == (1, 2)
 
 
@@ -79,7 +79,7 @@ def test_capitals_change_the_vectors_of_an_encoder_that_reads_them() -> None:
 
 
 def test_padding_has_no_case() -> None:
-    """Rows are filled up with the number of a piece, which may be more than there are cases."""
+    """Rows are filled up with the number of a subword, which may be more than there are cases."""
     model = toy_model(case=True)
     model.reader.padding = 90  # type: ignore[misc]
     together = vectors(model, "ALT", "No pain in my knees")

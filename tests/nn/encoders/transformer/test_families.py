@@ -42,20 +42,20 @@ def windows_of(model: Model, document: Document) -> list[Window]:
     return [window for own in windower.windows(windower.segment(document)) for window in own]
 
 
-def test_the_pieces_of_a_word_spell_it(folder: str) -> None:
+def test_the_subwords_of_a_word_spell_it(folder: str) -> None:
     reader = model_on(folder).reader
     tokenizer = reader.tokenizer
     document = Document("d", TEXT)
     sentences = Windower(toy_config(), reader, None).segment(document).sentences
     unknown = tokenizer.unk_token_id
-    for sentence, pieces in zip(sentences, reader(TEXT, sentences), strict=True):
-        for (start, end), first, last in zip(sentence.tokens, pieces.first, pieces.end, strict=True):
-            ids = pieces.ids[first:last].tolist()
+    for sentence, subwords in zip(sentences, reader(TEXT, sentences), strict=True):
+        for (start, end), first, last in zip(sentence.tokens, subwords.first, subwords.end, strict=True):
+            ids = subwords.ids[first:last].tolist()
             if unknown in ids:
                 continue
             word = TEXT[start:end]
             spelt = tokenizer.backend_tokenizer.decoder.decode(tokenizer.convert_ids_to_tokens(ids))
-            assert ids or not plain(word), f"{word!r} has no pieces"
+            assert ids or not plain(word), f"{word!r} has no subwords"
             assert plain(word) in plain(spelt) or plain(spelt) in plain(word), (word, spelt)
 
 
@@ -68,7 +68,7 @@ def test_windows_fill_the_positions_and_no_more(folder: str) -> None:
     model = model_on(folder)
     assert model.max_subwords == POSITIONS
     windows = windows_of(model, Document("d", LONG))
-    sizes = [len(window.pieces.ids) + len(model.reader.prefix) + len(model.reader.suffix) for window in windows]
+    sizes = [len(window.subwords.ids) + len(model.reader.prefix) + len(model.reader.suffix) for window in windows]
     assert POSITIONS - 6 < max(sizes) <= POSITIONS
     with torch.no_grad():
         vectors = model.network.words.encoder(word_batch(windows, model.reader))

@@ -185,11 +185,11 @@ def test_loading_is_quiet(encoder: Path, capfd: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("config", "most"), [({"max_position_embeddings": 100}, 100), ({"max_position_embeddings": -1}, 512), ({}, 512)]
 )
-def test_pieces_of_an_encoder_without_position_embeddings(config: dict[str, int], most: int) -> None:
+def test_subwords_of_an_encoder_without_position_embeddings(config: dict[str, int], most: int) -> None:
     transformer = nn.Linear(1, 1)
     transformer.config = SimpleNamespace(**config)
     assert max_subwords(transformer) == most
 
 
-def test_pieces_of_an_encoder_that_counts_from_its_padding() -> None:
+def test_subwords_of_an_encoder_that_counts_from_its_padding() -> None:
     assert max_subwords(tiny_encoder("roberta")) == 40

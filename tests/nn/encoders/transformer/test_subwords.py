@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
 from disconer import DisconerError, Document
-from disconer.nn.encoders.transformer import PieceTokenizer
+from disconer.nn.encoders.transformer import SubwordTokenizer
 from disconer.text import segment
 from nn.families import TOKENIZERS
 from nn.toy import toy_tokenizer
@@ -22,79 +22,80 @@ def surface(tokenizer: PreTrainedTokenizerFast, ids: list[int]) -> list[str]:
     return tokenizer.convert_ids_to_tokens(ids)
 
 
-def pieces_of(text: str, family: str = "word pieces") -> tuple[list[str], list[list[str]]]:
-    """The words of a sentence, and the pieces of each."""
+def subwords_of(text: str, family: str = "word pieces") -> tuple[list[str], list[list[str]]]:
+    """The words of a sentence, and the subwords of each."""
     tokenizer = TOKENIZERS[family]()
     sentences = segment(Document("d", text)).sentences
-    (pieces,) = PieceTokenizer(tokenizer)(text, sentences)
+    (subwords,) = SubwordTokenizer(tokenizer)(text, sentences)
     words = [text[start:end] for start, end in sentences[0].tokens]
     return words, [
-        surface(tokenizer, pieces.ids[first:end].tolist()) for first, end in zip(pieces.first, pieces.end, strict=True)
+        surface(tokenizer, subwords.ids[first:end].tolist())
+        for first, end in zip(subwords.first, subwords.end, strict=True)
     ]
 
 
 @pytest.mark.parametrize("family", TOKENIZERS)
 @settings(max_examples=150)
 @given(text=texts)
-def test_a_word_has_the_pieces_that_share_a_character_with_it(family: str, text: str) -> None:
+def test_a_word_has_the_subwords_that_share_a_character_with_it(family: str, text: str) -> None:
     tokenizer = TOKENIZERS[family]()
     sentences = segment(Document("d", text)).sentences
-    for sentence, pieces in zip(sentences, PieceTokenizer(tokenizer)(text, sentences), strict=True):
+    for sentence, subwords in zip(sentences, SubwordTokenizer(tokenizer)(text, sentences), strict=True):
         encoded = tokenizer.backend_tokenizer.encode(text[sentence.start : sentence.end], add_special_tokens=False)
-        assert pieces.ids.tolist() == encoded.ids
+        assert subwords.ids.tolist() == encoded.ids
         offsets = [(start + sentence.start, end + sentence.start) for start, end in encoded.offsets]
-        assert len(pieces.first) == len(pieces.end) == len(sentence.tokens)
-        for token, first, end in zip(sentence.tokens, pieces.first, pieces.end, strict=True):
+        assert len(subwords.first) == len(subwords.end) == len(sentence.tokens)
+        for token, first, end in zip(sentence.tokens, subwords.first, subwords.end, strict=True):
             sharing = [n for n, (a, b) in enumerate(offsets) if max(a, token.start) < min(b, token.end)]
-            within = [n for n in range(first, end) if offsets[n][0] < offsets[n][1]]  # some pieces have no width
+            within = [n for n in range(first, end) if offsets[n][0] < offsets[n][1]]  # some subwords have no width
             assert within == sharing
 
 
 def test_word_pieces() -> None:
-    words, pieces = pieces_of("No pain.")
+    words, subwords = subwords_of("No pain.")
     assert words == ["No", "pain", "."]
-    assert pieces == [["n", "##o"], ["p", "##a", "##i", "##n"], ["."]]
+    assert subwords == [["n", "##o"], ["p", "##a", "##i", "##n"], ["."]]
 
 
-def test_byte_level_pieces_take_the_space_before_a_word_along() -> None:
+def test_byte_level_subwords_take_the_space_before_a_word_along() -> None:
     for family in ("byte level", "byte level, spaces kept"):
-        words, pieces = pieces_of("my knees", family)
+        words, subwords = subwords_of("my knees", family)
         assert words == ["my", "knees"]
-        assert "".join(pieces[0]).lstrip("Ġ") == "my"
-        assert "".join(pieces[1]) == "Ġknees"
+        assert "".join(subwords[0]).lstrip("Ġ") == "my"
+        assert "".join(subwords[1]) == "Ġknees"
 
 
-def test_one_character_of_many_pieces() -> None:
-    words, pieces = pieces_of("a 🚀 knees", "byte level")
+def test_one_character_of_many_subwords() -> None:
+    words, subwords = subwords_of("a 🚀 knees", "byte level")
     assert words == ["a", "🚀", "knees"]
-    assert (pieces[0], pieces[2]) == (["a"], ["Ġknees"])
-    assert len(pieces[1]) > 1
+    assert (subwords[0], subwords[2]) == (["a"], ["Ġknees"])
+    assert len(subwords[1]) > 1
 
 
-def test_a_piece_of_two_words_belongs_to_both() -> None:
-    words, pieces = pieces_of("1.)", "byte level")
+def test_a_subword_of_two_words_belongs_to_both() -> None:
+    words, subwords = subwords_of("1.)", "byte level")
     assert words == ["1", ".", ")"]
-    assert pieces == [["1"], [".)"], [".)"]]
+    assert subwords == [["1"], [".)"], [".)"]]
 
 
-def test_a_word_that_the_tokenizer_passes_over_has_no_pieces() -> None:
-    words, pieces = pieces_of("a \u200d b")  # BERT cleans such characters away
+def test_a_word_that_the_tokenizer_passes_over_has_no_subwords() -> None:
+    words, subwords = subwords_of("a \u200d b")  # BERT cleans such characters away
     assert words == ["a", "\u200d", "b"]
-    assert pieces == [["a"], [], ["b"]]
+    assert subwords == [["a"], [], ["b"]]
 
 
 @given(text=half_pairs)
 def test_half_surrogate_pairs_are_read_as_replacement_characters(text: str) -> None:
-    tokenizer = PieceTokenizer(toy_tokenizer())
+    tokenizer = SubwordTokenizer(toy_tokenizer())
     clean = "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in text)
     sentences = segment(Document("d", text)).sentences
-    assert [pieces.ids.tolist() for pieces in tokenizer(text, sentences)] == [
-        pieces.ids.tolist() for pieces in tokenizer(clean, sentences)
+    assert [subwords.ids.tolist() for subwords in tokenizer(text, sentences)] == [
+        subwords.ids.tolist() for subwords in tokenizer(clean, sentences)
     ]
 
 
 def test_what_stands_around_a_sentence() -> None:
-    readers = {name: PieceTokenizer(make()) for name, make in TOKENIZERS.items()}
+    readers = {name: SubwordTokenizer(make()) for name, make in TOKENIZERS.items()}
     around = {name: (reader.prefix.tolist(), reader.suffix.tolist()) for name, reader in readers.items()}
     assert around["word pieces"] == ([2], [3])
     assert around["byte level"] == ([0], [2])
@@ -107,8 +108,8 @@ def test_truncation_and_padding_of_the_tokenizer_are_off() -> None:
     tokenizer.backend_tokenizer.enable_padding(length=128)
     text = "swollen knees"
     sentences = segment(Document("d", text)).sentences
-    (pieces,) = PieceTokenizer(tokenizer)(text, sentences)
-    assert len(pieces.ids) == len("swollenknees")
+    (subwords,) = SubwordTokenizer(tokenizer)(text, sentences)
+    assert len(subwords.ids) == len("swollenknees")
 
 
 def test_a_tokenizer_without_offsets_is_refused() -> None:
@@ -116,4 +117,4 @@ def test_a_tokenizer_without_offsets_is_refused() -> None:
         pad_token_id = 0
 
     with pytest.raises(DisconerError, match=r"tokenizer of this encoder \(Slow\)"):
-        PieceTokenizer(Slow())
+        SubwordTokenizer(Slow())

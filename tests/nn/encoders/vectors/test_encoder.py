@@ -43,8 +43,8 @@ def windows_of(model: Model, *texts: str) -> list[Window]:
     found = []
     for text in texts:
         (sentence,) = segment(Document("d", text)).sentences
-        (pieces,) = model.reader(text, [sentence])
-        found += windows(sentence, pieces, max_subwords=1000)
+        (subwords,) = model.reader(text, [sentence])
+        found += windows(sentence, subwords, max_subwords=1000)
     return found
 
 
@@ -56,15 +56,15 @@ def vectors_of(model: Model, *texts: str) -> torch.Tensor:
 # Reading
 
 
-def test_a_piece_is_a_word() -> None:
+def test_a_subword_is_a_word() -> None:
     reader = WordReader(WORDS, spelled=False)
     text = "Pain, Knees 12 xyz no"
     (sentence,) = segment(Document("d", text)).sentences
-    (pieces,) = reader(text, [sentence])
-    found = [WORDS[row - N_SPECIAL] if row != UNKNOWN else None for row in pieces.ids[:, 0]]
+    (subwords,) = reader(text, [sentence])
+    found = [WORDS[row - N_SPECIAL] if row != UNKNOWN else None for row in subwords.ids[:, 0]]
     assert found == ["pain", None, "knees", "00", None, None]
-    assert pieces.first.tolist() == list(range(6))
-    assert pieces.end.tolist() == list(range(1, 7))
+    assert subwords.first.tolist() == list(range(6))
+    assert subwords.end.tolist() == list(range(1, 7))
 
 
 def test_how_a_word_is_spelt() -> None:

@@ -17,7 +17,7 @@ from disconer.nn.heads.grid.head import Cells, GridHead
 from disconer.nn.heads.grid.settings import GridSettings
 from disconer.nn.layers.pair_grid import gap_class
 from disconer.nn.parts import WordBatch
-from disconer.nn.reader import Pieces
+from disconer.nn.reader import Subwords
 from disconer.nn.windows import Window, windows
 from disconer.store.checkpoint import Model
 from disconer.text import segment
@@ -46,8 +46,8 @@ def prepared(model: Model, document: Document, *, max_subwords: int) -> tuple[li
     document = segment(document)
     [sentence], [entities] = document.sentences or (), align(document)[0]
     n_words = len(sentence.tokens)
-    pieces = Pieces(np.arange(n_words) + 5, np.arange(n_words), np.arange(1, n_words + 1))
-    return windows(sentence, pieces, max_subwords=max_subwords), entities
+    subwords = Subwords(np.arange(n_words) + 5, np.arange(n_words), np.arange(1, n_words + 1))
+    return windows(sentence, subwords, max_subwords=max_subwords), entities
 
 
 def test_targets_are_cells_of_entities_and_links_between_their_words() -> None:

@@ -16,7 +16,7 @@ from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
 from disconer.nn.heads.tagger.kind import OTHER_LABEL, TaggerSettings
 from disconer.nn.heads.tagger.numpy_crf import ANY, Asked, NumpyCrf
 from disconer.nn.heads.tagger.schemes import SCHEMES
-from disconer.nn.reader import Pieces
+from disconer.nn.reader import Subwords
 from disconer.nn.windows import windows
 from disconer.store.checkpoint import Model
 from disconer.text import segment
@@ -50,10 +50,10 @@ def targets(model: Model, document: Document, max_subwords: int) -> list[tuple[t
     document = segment(document)
     [sentence], [entities] = document.sentences or (), align(document)[0]
     n_words = len(sentence.tokens)
-    pieces = Pieces(np.arange(n_words), np.arange(n_words), np.arange(1, n_words + 1))
+    subwords = Subwords(np.arange(n_words), np.arange(n_words), np.arange(1, n_words + 1))
     head = model.network.head
     made = []
-    for window in windows(sentence, pieces, max_subwords=max_subwords):
+    for window in windows(sentence, subwords, max_subwords=max_subwords):
         numbers = head.window_targets(window, entities).tolist()
         made.append(((window.start, window.end), ["?" if n == ANY else head.tags[n] for n in numbers]))
     return made

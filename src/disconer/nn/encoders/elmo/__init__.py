@@ -13,7 +13,7 @@ import numpy as np
 from disconer.config import EncoderConfig
 from disconer.core.types import Sentence
 from disconer.nn.encoders import Words
-from disconer.nn.reader import Ints, Pieces
+from disconer.nn.reader import Ints, Subwords
 
 if TYPE_CHECKING:
     from disconer.nn.parts import Encoding
@@ -46,7 +46,7 @@ class ElmoReader:
     prefix: Ints = _word([_SENTENCE_BEGINS])[None]
     suffix: Ints = _word([_SENTENCE_ENDS])[None]
 
-    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
         """See `Reader`."""
         return [_read(text, sentence) for sentence in sentences]
 
@@ -54,10 +54,10 @@ class ElmoReader:
         """There is nothing to keep: letters are numbered as the first ELMo did."""
 
 
-def _read(text: str, sentence: Sentence) -> Pieces:
+def _read(text: str, sentence: Sentence) -> Subwords:
     words = [letters_of(text[start:end]) for start, end in sentence.tokens]
     place = np.arange(len(words))
-    return Pieces(np.stack(words) if words else np.zeros((0, MAX_LETTERS), dtype=np.int64), place, place + 1)
+    return Subwords(np.stack(words) if words else np.zeros((0, MAX_LETTERS), dtype=np.int64), place, place + 1)
 
 
 ACTIVATIONS = ("relu", "tanh")

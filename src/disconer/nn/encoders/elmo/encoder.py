@@ -164,7 +164,7 @@ class ElmoWords(WordEncoder):
         """Shape: (B, N, size)"""
         layers, _ = self.bilm(batch.piece_ids, batch.piece_mask.bool())
         mixed: Tensor = self.mix(tuple(layers))  # (B, P, size)
-        return mixed[:, 1:-1]  # a piece is a word, between the marks of a sentence
+        return mixed[:, 1:-1]  # a subword is a word, between the marks of a sentence
 
     def pretrained_parameters(self) -> list[nn.Parameter]:
         return list(self.bilm.parameters())

@@ -25,7 +25,7 @@ from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import replace_file
 from disconer.core.types import Sentence
 from disconer.nn.encoders import Words
-from disconer.nn.reader import Ints, Pieces, Reader
+from disconer.nn.reader import Ints, Reader, Subwords
 
 if TYPE_CHECKING:
     from disconer.nn.parts import Encoding
@@ -37,7 +37,7 @@ _N_TOLD_APART = 0x20000  # characters; no letter beyond has a case
 
 
 class Case(IntEnum):
-    """How a piece is written."""
+    """How a subword is written."""
 
     LOWER = 0  # or without letters; also what stands for no text, such as marks around a sentence
     TITLE = 1  # Known
@@ -51,10 +51,10 @@ def reads_case(settings: Mapping[str, Any]) -> bool:
 
 
 def cases(text: str, offsets: Ints) -> Ints:
-    """The case of each piece of a text.
+    """The case of each subword of a text.
 
-    offsets: where pieces start and end.  Shape: (pieces, 2)
-    Returns:  Shape: (pieces,)
+    offsets: where subwords start and end.  Shape: (subwords, 2)
+    Returns:  Shape: (subwords,)
     """
     kinds = _kinds()[np.minimum(_code_points(text), _N_TOLD_APART - 1)]  # (characters,)
     start, end = offsets.T
@@ -89,13 +89,13 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")  # half a surrogate pair, which the t
 _REPLACEMENT = "\ufffd"
 
 
-class PieceTokenizer:
+class SubwordTokenizer:
     """A fast Hugging Face tokenizer, seen from our words: the reader of transformers.
 
-    The sentence is tokenized as the raw text that the encoder was trained on; a word's pieces are those that
+    The sentence is tokenized as the raw text that the encoder was trained on; a word's subwords are those that
     share a character with it. So the same code is right for word pieces, byte-level BPE and unigram models.
 
-    case: each piece is two numbers, its own and its case, for an encoder that reads it.
+    case: each subword is two numbers, its own and its case, for an encoder that reads it.
     """
 
     def __init__(self, tokenizer: Any, *, case: bool = False) -> None:
@@ -117,19 +117,19 @@ class PieceTokenizer:
         self.suffix: Ints = self._mark(whole[before + len(bare) :])
         self.padding: int = tokenizer.pad_token_id or 0
 
-    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
-        """The pieces of sentences of one text."""
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
+        """The subwords of sentences of one text."""
         text = _HALF_PAIR.sub(_REPLACEMENT, text)
         stretches = [text[sentence.start : sentence.end] for sentence in sentences]
         encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
         return [self._align(*given) for given in zip(encoded, stretches, sentences, strict=True)]
 
     def _mark(self, ids: list[int]) -> Ints:
-        """Pieces that stand for no text."""
+        """Subwords that stand for no text."""
         marks = np.array(ids, dtype=np.int64)
         return np.stack([marks, np.full_like(marks, Case.LOWER)], axis=-1) if self._case else marks
 
-    def _align(self, encoding: Any, text: str, sentence: Sentence) -> Pieces:
+    def _align(self, encoding: Any, text: str, sentence: Sentence) -> Subwords:
         ids = np.array(encoding.ids, dtype=np.int64)
         offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
         if self._case:
@@ -137,7 +137,7 @@ class PieceTokenizer:
         words = np.array(sentence.tokens, dtype=np.int64).reshape(-1, 2) - sentence.start
         first = np.searchsorted(offsets[:, 1], words[:, 0], side="right")
         end = np.searchsorted(offsets[:, 0], words[:, 1], side="left")
-        return Pieces(ids, first, np.maximum(first, end))
+        return Subwords(ids, first, np.maximum(first, end))
 
     def save(self, folder: Path) -> None:
         """See `Reader`."""
@@ -152,7 +152,7 @@ TOKENIZER = "tokenizer.json"
 
 @dataclass(frozen=True, slots=True)
 class SavedTokenizer:
-    """A tokenizer.json as `PieceTokenizer` expects it: what a tokenizer of transformers is, without transformers."""
+    """A tokenizer.json as `SubwordTokenizer` expects it: what a tokenizer of transformers is, without transformers."""
 
     backend_tokenizer: Any
     pad_token_id: int
@@ -161,7 +161,7 @@ class SavedTokenizer:
         self.backend_tokenizer.save(str(Path(folder) / TOKENIZER))
 
 
-def load_saved_tokenizer(folder: Path, description: Mapping[str, Any], *, padding: int) -> PieceTokenizer:
+def load_saved_tokenizer(folder: Path, description: Mapping[str, Any], *, padding: int) -> SubwordTokenizer:
     """The reader of the exported model in a folder, without transformers. description: of its encoder."""
     from tokenizers import Tokenizer
 
@@ -170,7 +170,7 @@ def load_saved_tokenizer(folder: Path, description: Mapping[str, Any], *, paddin
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # what the tokenizers library raises has no type of its own
         raise damaged_tokenizer(path, error) from error
-    return PieceTokenizer(SavedTokenizer(tokenizer, padding), case=reads_case(description))
+    return SubwordTokenizer(SavedTokenizer(tokenizer, padding), case=reads_case(description))
 
 
 def damaged_tokenizer(path: Path, error: Exception) -> DisconerError:

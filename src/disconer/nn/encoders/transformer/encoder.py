@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import CONFIG
-from disconer.nn.encoders.transformer import TOKENIZER, PieceTokenizer, damaged_tokenizer, reads_case
+from disconer.nn.encoders.transformer import TOKENIZER, SubwordTokenizer, damaged_tokenizer, reads_case
 from disconer.nn.encoders.transformer.pretrained import load_encoder, max_subwords, quiet, without_pooler
 from disconer.nn.parts import Encoding, WordBatch, WordEncoder
 
@@ -40,7 +40,7 @@ class TransformerWords(WordEncoder):
 
     transformer: any encoder that `AutoModel` builds.
     layers: "last", "mix" for a learned mix of all, or n for the mean of the last n.
-    pooling: the vector of a word is that of its first piece, or the mean or maximum over its pieces.
+    pooling: the vector of a word is that of its first subword, or the mean or maximum over its subwords.
     """
 
     def __init__(self, *, transformer: nn.Module, layers: Literal["last", "mix"] | int, pooling: Pooling) -> None:
@@ -74,7 +74,7 @@ class TransformerWords(WordEncoder):
 
     def forward(self, batch: WordBatch) -> Tensor:
         """Shape: (B, N, d_h)"""
-        return self._pool(self._pieces(batch), batch)
+        return self._pool(self._subwords(batch), batch)
 
     def inputs(self, batch: WordBatch) -> dict[str, Tensor]:
         """What the transformer is given of a batch."""
@@ -84,7 +84,7 @@ class TransformerWords(WordEncoder):
         cases = cases * batch.piece_mask  # rows are filled up with numbers that are no cases
         return {"input_ids": ids, "token_type_ids": cases, "attention_mask": batch.piece_mask}
 
-    def _pieces(self, batch: WordBatch) -> Tensor:
+    def _subwords(self, batch: WordBatch) -> Tensor:
         """Shape: (R, P, d_h)"""
         output = self.transformer(**self.inputs(batch), output_hidden_states=self.layers != "last")
         if self.layers == "last":
@@ -96,12 +96,12 @@ class TransformerWords(WordEncoder):
             vectors = self.mix(output.hidden_states)
         return vectors
 
-    def _pool(self, pieces: Tensor, batch: WordBatch) -> Tensor:
-        values = pieces.flatten(0, 1)  # (R * P, d_h)
+    def _pool(self, subwords: Tensor, batch: WordBatch) -> Tensor:
+        values = subwords.flatten(0, 1)  # (R * P, d_h)
         first = values[batch.first_piece]  # (B, N, d_h)
         if self.pooling == "first":
             return first
-        # A word without pieces keeps the vector that `first` gave it.
+        # A word without subwords keeps the vector that `first` gave it.
         words = first.flatten(0, 1)
         values = values[batch.piece_places]  # (M, d_h)
         owners = batch.word_places.unsqueeze(-1).expand_as(values)  # (M, d_h)
@@ -124,7 +124,7 @@ def load_transformer_encoding(config: EncoderConfig) -> Encoding:
     """A pretrained transformer and its tokenizer."""
     transformer, tokenizer = load_encoder(config.name)
     words = _transformer_words(config, transformer)
-    return Encoding(words, PieceTokenizer(tokenizer, case=words.reads_case))
+    return Encoding(words, SubwordTokenizer(tokenizer, case=words.reads_case))
 
 
 def build_transformer_encoding(config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
@@ -155,10 +155,10 @@ def _build_transformer(description: Mapping[str, Any], folder: Path) -> torch.nn
     return without_pooler(transformer)
 
 
-def _load_tokenizer(folder: Path, *, case: bool) -> PieceTokenizer:
+def _load_tokenizer(folder: Path, *, case: bool) -> SubwordTokenizer:
     from transformers import PreTrainedTokenizerFast
 
     try:
-        return PieceTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True), case=case)
+        return SubwordTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True), case=case)
     except Exception as error:  # what the tokenizers library raises has no type of its own
         raise damaged_tokenizer(folder / TOKENIZER, error) from error

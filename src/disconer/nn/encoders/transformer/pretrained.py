@@ -19,7 +19,7 @@ from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_we
 
 Loaded = TypeVar("Loaded")
 
-USUAL_MAX_PIECES = 512  # where an encoder does not say what it takes
+USUAL_MAX_SUBWORDS = 512  # where an encoder does not say what it takes
 NEAR_MISS = 0.8  # how like a name must be, of 1, to be taken for a slip of the pen
 
 
@@ -111,13 +111,13 @@ def without_pooler(transformer: nn.Module) -> nn.Module:
 
 
 def max_subwords(transformer: nn.Module) -> int:
-    """How many pieces the encoder takes at once, special ones included."""
+    """How many subwords the encoder takes at once, special ones included."""
     for name, module in transformer.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             unused = 0 if module.padding_idx is None else module.padding_idx + 1
             return module.num_embeddings - unused
     stated = getattr(transformer.config, "max_position_embeddings", None)
-    return stated if isinstance(stated, int) and stated > 0 else USUAL_MAX_PIECES
+    return stated if isinstance(stated, int) and stated > 0 else USUAL_MAX_SUBWORDS
 
 
 @contextmanager

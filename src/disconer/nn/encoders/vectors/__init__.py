@@ -19,7 +19,7 @@ from disconer.core.files import replace_file
 from disconer.core.types import Sentence
 from disconer.nn.encoders import Words
 from disconer.nn.encoders.vectors.table import variants
-from disconer.nn.reader import Ints, Pieces, Reader
+from disconer.nn.reader import Ints, Reader, Subwords
 
 if TYPE_CHECKING:
     from disconer.nn.parts import Encoding
@@ -64,14 +64,14 @@ class WordReader:
         self.prefix: Ints = np.zeros((0, len(self._look_up(""))), dtype=np.int64)
         self.suffix = self.prefix
 
-    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Pieces]:
+    def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
         """See `Reader`."""
         return [self._read(text, sentence) for sentence in sentences]
 
-    def _read(self, text: str, sentence: Sentence) -> Pieces:
+    def _read(self, text: str, sentence: Sentence) -> Subwords:
         numbers = [self._numbers(text[start:end]) for start, end in sentence.tokens]
         place = np.arange(len(numbers))
-        return Pieces(np.stack(numbers) if numbers else self.prefix, place, place + 1)
+        return Subwords(np.stack(numbers) if numbers else self.prefix, place, place + 1)
 
     def _look_up(self, word: str) -> Ints:
         """The row of a word, and its spelling."""

@@ -69,7 +69,7 @@ class VectorWords(WordEncoder):
 
     def forward(self, batch: WordBatch) -> Tensor:
         """Shape: (B, N, size)"""
-        rows = batch.piece_ids[..., 0]  # (B, N): a piece is a word
+        rows = batch.piece_ids[..., 0]  # (B, N): a subword is a word
         if self.training and self._unknown_share:
             hidden = torch.rand(rows.shape, device=rows.device) < self._unknown_share
             rows = rows.masked_fill(hidden & (rows != PADDING), UNKNOWN)
