@@ -98,9 +98,9 @@ async def closed_loop(
     end = time.perf_counter() + seconds
 
     async def run(seed: int) -> None:
-        client, chance = Client(host, port), random.Random(seed)
+        client, rng = Client(host, port), random.Random(seed)
         while time.perf_counter() < end and not (enough and enough.is_set()):
-            number = chance.randrange(len(requests))
+            number = rng.randrange(len(requests))
             answers.append(await client.ask(number, requests[number]))
             if answers[-1].outcome == REFUSED:
                 break
@@ -112,7 +112,7 @@ async def closed_loop(
 
 async def open_loop(host: str, port: int, requests: Sequence[bytes], *, rate: float, seconds: float) -> list[Answer]:
     """Open loop: requests at a given rate at random times, regardless of responses."""
-    chance = random.Random(0)
+    rng = random.Random(0)
     idle: list[Client] = []
     start = due = time.perf_counter()
     running: list[asyncio.Task[Answer]] = []
@@ -124,9 +124,9 @@ async def open_loop(host: str, port: int, requests: Sequence[bytes], *, rate: fl
         return answer
 
     while due < start + seconds:
-        due += chance.expovariate(rate)
+        due += rng.expovariate(rate)
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
-        running.append(asyncio.create_task(ask(chance.randrange(len(requests)), due)))
+        running.append(asyncio.create_task(ask(rng.randrange(len(requests)), due)))
     answers = await asyncio.gather(*running)
     for client in idle:
         client.close()

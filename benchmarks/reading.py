@@ -104,9 +104,9 @@ def _run(verb: str, command: list[str | Path], megabytes: float) -> Memory:
 
 def write_jsonl(path: Path, size: int) -> None:
     """Random documents up to `size` bytes."""
-    chance = random.Random(0)
+    rng = random.Random(0)
     # Everything of a record but its id, which comes first.
-    tails = [json.dumps(to_record(random_document(chance)))[len('{"id": ""') :] for _ in range(SAMPLE)]
+    tails = [json.dumps(to_record(random_document(rng)))[len('{"id": ""') :] for _ in range(SAMPLE)]
     written = number = 0
     with path.open("w") as stream:
         while written < size:
@@ -114,19 +114,19 @@ def write_jsonl(path: Path, size: int) -> None:
             number += 1
 
 
-def random_document(chance: random.Random) -> Document:
+def random_document(rng: random.Random) -> Document:
     """Some lines of random words, every tenth of them an entity, one in ten of these discontinuous."""
     lines = [
-        " ".join("".join(chance.choices("etaoinshrdlu", k=chance.randint(2, 9))) for _ in range(chance.randint(5, 25)))
-        for _ in range(chance.randint(2, 12))
+        " ".join("".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(rng.randint(5, 25)))
+        for _ in range(rng.randint(2, 12))
     ]
     document = segment(Document("", "\n".join(lines)))
     entities = []
     for sentence in document.sentences or ():
         for first, second in zip(sentence.tokens, sentence.tokens[2:], strict=False):
-            if chance.random() < 0.1:
-                fragments = (first, second) if chance.random() < 0.1 else (first,)
-                entities.append(Entity(chance.choice(["ADR", "Drug", "Finding"]), fragments, f"T{len(entities) + 1}"))
+            if rng.random() < 0.1:
+                fragments = (first, second) if rng.random() < 0.1 else (first,)
+                entities.append(Entity(rng.choice(["ADR", "Drug", "Finding"]), fragments, f"T{len(entities) + 1}"))
     return document.replace(entities=tuple(entities))
 
 

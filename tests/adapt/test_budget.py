@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.adapt.loop import Budget, rate_share, usual_rate
+from disconer.adapt.loop import Budget, rate_factor, usual_rate
 from disconer.adapt.saving import curve_page
 
 
@@ -16,10 +16,10 @@ def test_whichever_comes_first() -> None:
 
 @given(st.floats(0, 1), st.floats(0, 0.99))
 def test_the_rate_rises_then_falls_to_zero(done: float, warmup: float) -> None:
-    assert 0 <= rate_share(done, warmup) <= 1
-    assert rate_share(1.0, warmup) == 0
-    assert rate_share(warmup, warmup) == pytest.approx(1)
-    assert rate_share(1.5, warmup) == 0  # time does not stand still
+    assert 0 <= rate_factor(done, warmup) <= 1
+    assert rate_factor(1.0, warmup) == 0
+    assert rate_factor(warmup, warmup) == pytest.approx(1)
+    assert rate_factor(1.5, warmup) == 0  # time does not stand still
 
 
 def test_larger_encoders_learn_more_slowly() -> None:

@@ -26,9 +26,9 @@ N_CASES = len(Case)
 @pytest.fixture(scope="module")
 def shouted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Notes without sense, in which some words stand in capitals and others never do."""
-    folder, chance = tmp_path_factory.mktemp("shouted"), random.Random(1)
+    folder, rng = tmp_path_factory.mktemp("shouted"), random.Random(1)
     for number in range(40):
-        (folder / f"{number}.txt").write_text(" ".join(chance.choices(["pain", "knee", "MILD", "RENAL"], k=30)))
+        (folder / f"{number}.txt").write_text(" ".join(rng.choices(["pain", "knee", "MILD", "RENAL"], k=30)))
     return folder
 
 

@@ -11,8 +11,10 @@ MASK, VOCABULARY = 4, 50
 SPECIAL = (0, 1, 2, 3, MASK)
 
 
-def masker(share: float) -> Masker:
-    return Masker(share=share, mask=MASK, special=SPECIAL, vocabulary=VOCABULARY, device=torch.device("cpu"))
+def masker(probability: float) -> Masker:
+    return Masker(
+        probability=probability, mask=MASK, special=SPECIAL, vocabulary=VOCABULARY, device=torch.device("cpu")
+    )
 
 
 def random_ids(seed: int, length: int = 32) -> Tensor:
@@ -26,12 +28,12 @@ def asked(masked: Masked) -> Tensor:
 
 
 @given(st.integers(0, 1_000), st.sampled_from([0.05, 0.15, 0.4]))
-def test_targets_are_what_stood_there_and_nothing_else_changes(seed: int, share: float) -> None:
+def test_targets_are_what_stood_there_and_nothing_else_changes(seed: int, probability: float) -> None:
     ids = random_ids(seed)
     ids[:, 0], ids[:, -1] = 2, 3
-    masked = masker(share)(ids)
+    masked = masker(probability)(ids)
     where = asked(masked)
-    assert where.sum(1).tolist() == [max(1, round(share * 32))] * 6
+    assert where.sum(1).tolist() == [max(1, round(probability * 32))] * 6
     assert not where[:, [0, -1]].any()
     assert masked.inputs[~where].equal(ids[~where])
     restored = masked.inputs.scatter(1, masked.places, masked.targets)

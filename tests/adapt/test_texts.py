@@ -46,7 +46,7 @@ def test_bad_input_is_raised_or_counted(tmp_path: Path) -> None:
         list(iter_texts([tmp_path], None, Ledger()))
     ledger = Ledger(skip_bad=True)
     assert list(iter_texts([tmp_path], None, ledger)) == ["severe pain"]
-    assert ledger.faults == {"bad-encoding": 1}
+    assert ledger.errors == {"bad-encoding": 1}
 
 
 def test_a_large_file_is_a_collection(monkeypatch: pytest.MonkeyPatch) -> None:

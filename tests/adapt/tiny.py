@@ -48,11 +48,11 @@ def tiny_encoder(folder: Path, family: str = "bert", *, head: bool = False, mask
 
 def notes(n: int, seed: int = 1) -> list[str]:
     """Texts in which each word says what comes next, so that there is something to learn."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     texts = []
     for _ in range(n):
-        place = chance.randrange(len(WORDS))
-        texts.append(" ".join(WORDS[(place + step) % len(WORDS)] for step in range(chance.randint(10, 60))))
+        place = rng.randrange(len(WORDS))
+        texts.append(" ".join(WORDS[(place + step) % len(WORDS)] for step in range(rng.randint(10, 60))))
     return texts
 
 

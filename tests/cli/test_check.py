@@ -36,7 +36,7 @@ def faulty(sound: Path) -> Path:
     return path
 
 
-def test_no_faults_is_exit_code_0(sound: Path) -> None:
+def test_no_errors_is_exit_code_0(sound: Path) -> None:
     result = run(sound)
     assert result.exit_code == 0
     assert "errors: none" in result.stdout
@@ -55,7 +55,7 @@ def test_heads_are_told_where_there_are_any(sound: Path, tmp_path: Path) -> None
     ]
 
 
-def test_faults_are_counted_and_shown_and_exit_code_1(faulty: Path) -> None:
+def test_errors_are_counted_and_shown_and_exit_code_1(faulty: Path) -> None:
     result = run(faulty)
     assert result.exit_code == 1
     rows = [line.split() for line in result.stdout.splitlines()]
@@ -63,18 +63,18 @@ def test_faults_are_counted_and_shown_and_exit_code_1(faulty: Path) -> None:
     assert ["truncated", "1"] in rows
     assert f"bad-offset: {faulty}, line 2" in result.stdout
     figures = json.loads(run(faulty, "--json").stdout)
-    assert figures["faults"] == {"bad-offset": 1, "bad-syntax": 1, "truncated": 1}
+    assert figures["errors"] == {"bad-offset": 1, "bad-syntax": 1, "truncated": 1}
     assert [example["line"] for example in figures["examples"]] == [2, 2, 3]
     assert figures["documents"] == 2
 
 
-def test_an_archive_that_cannot_be_trusted_is_a_fault(tmp_path: Path) -> None:
+def test_an_archive_that_cannot_be_trusted_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("../a.jsonl", "")
     result = run(path, "--json")
     assert result.exit_code == 1
-    assert json.loads(result.stdout)["faults"] == {"unsafe-path": 1}
+    assert json.loads(result.stdout)["errors"] == {"unsafe-path": 1}
 
 
 def test_settings_to_compare(sound: Path) -> None:
@@ -115,7 +115,7 @@ def test_help_says_what_the_exit_code_means() -> None:
 def test_a_real_corpus(data: Path) -> None:
     result = run(data / "craft" / "dev.jsonl.gz", "--json", "--set", "max_width=6", "--set", "max_width=null")
     figures = json.loads(result.stdout)
-    assert (result.exit_code, figures["faults"]) == (0, {})
+    assert (result.exit_code, figures["errors"]) == (0, {})
     limited, unlimited = figures["oracle"].values()
     for oracle in (limited, unlimited):
         assert oracle["all"]["gold"] - oracle["all"]["found"] == sum(oracle["lost"].values())

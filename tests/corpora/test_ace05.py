@@ -171,4 +171,4 @@ def test_bad_annotations_are_named(tmp_path: Path, problem: str, annotations: st
     assert caught.value.problem == problem
     ledger = Ledger(skip_bad=True)
     build(source, ledger)
-    assert ledger.faults == {problem: 1}
+    assert ledger.errors == {problem: 1}

@@ -105,7 +105,7 @@ def test_a_missing_annotation_file_is_named(tmp_path: Path) -> None:
         build(source)
     ledger = Ledger(skip_bad=True)
     assert len(build(source, ledger)["dev"]) == 186
-    assert ledger.faults == {"missing-file": 1}
+    assert ledger.errors == {"missing-file": 1}
 
 
 def test_a_source_without_the_folders_says_what_source_should_be(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_document_without_all_its_files_can_be_skipped(tmp_path: Path) -> None
         build(root)
     ledger = Ledger(skip_bad=True)
     assert build(root, ledger)["dev"] == [ARTICLE.replace(id="4")]
-    assert ledger.faults == {"missing-file": 1}
+    assert ledger.errors == {"missing-file": 1}
 
 
 @pytest.mark.parametrize("folder", ["concept-annotation/MONDO", "articles/ids", "structural-annotation"])

@@ -117,7 +117,7 @@ def test_documents_that_the_split_names_must_be_there() -> None:
     ledger = Ledger(skip_bad=True)
     corpus = RECIPE.build(EXCERPT, {"setting": FULL}, ledger)
     assert [len(documents) for documents in corpus.splits.values()] == [2, 0, 0]
-    assert ledger.faults == {"missing-file": 1997}
+    assert ledger.errors == {"missing-file": 1997}
 
 
 def table(corpus: Corpus) -> dict[str, tuple[int, int, int, int, int]]:

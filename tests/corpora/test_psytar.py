@@ -232,7 +232,7 @@ def test_what_is_not_psytar_is_refused(tmp_path: Path) -> None:
     ledger = Ledger(skip_bad=True)
     (document,) = build(path, ledger)
     assert not document.entities
-    assert ledger.faults == {"missing-sentence": 1}
+    assert ledger.errors == {"missing-sentence": 1}
 
 
 def test_the_real_corpus(data: Path) -> None:

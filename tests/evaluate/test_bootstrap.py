@@ -9,9 +9,9 @@ from disconer.evaluate import Counts, f1_interval
 
 
 def noisy(n_documents: int, accuracy: float = 0.7, seed: int = 1) -> list[Counts]:
-    """Documents of ten entities, each found with a chance of `accuracy`."""
-    chance = random.Random(seed)
-    rights = [sum(chance.random() < accuracy for _ in range(10)) for _ in range(n_documents)]
+    """Documents of ten entities, each found with probability `accuracy`."""
+    rng = random.Random(seed)
+    rights = [sum(rng.random() < accuracy for _ in range(10)) for _ in range(n_documents)]
     return [Counts(10, right, 10, right) for right in rights]
 
 

@@ -17,8 +17,8 @@ def test_a_sound_corpus() -> None:
         [Document("a", TEXT, (Entity("ADR", (PAIN, HANDS)), Entity("ADR", (PAIN, FEET)))), Document("b", "")],
         width_ceiling([6]),
     )
-    assert (account.documents, account.entities, account.oddities, account.examples) == (2, 2, {}, [])
-    assert not account.has_faults
+    assert (account.documents, account.entities, account.warnings, account.examples) == (2, 2, {}, [])
+    assert not account.has_errors
     assert account.ceiling.total("6").f1 == 1
 
 
@@ -30,18 +30,18 @@ def test_oddities_are_counted_and_some_are_shown_with_their_place() -> None:
         Entity("ADR", (HANDS, FEET), "T8"),
     ]
     account = check([Document("a", TEXT, tuple(entities))], width_ceiling([6]))
-    assert account.oddities == {TWICE: 5, EDGE: 1, WITHIN: 2}
+    assert account.warnings == {TWICE: 5, EDGE: 1, WITHIN: 2}
     assert [example.problem for example in account.examples].count(TWICE) == EXAMPLES_EACH
     message = next(example.message for example in account.examples if example.problem == EDGE)
     assert message == "document 'a', entity T6, offset 0: ADR 'pain ' has whitespace at an edge."
-    assert not account.has_faults
+    assert not account.has_errors
 
 
-def test_faults_of_the_reader_come_first() -> None:
+def test_errors_of_the_reader_come_first() -> None:
     ledger = Ledger(skip_bad=True)
-    ledger.fault(BadInput("bad-offset", "A fragment ends past the end of the text", where=Where("a.ann", 3)))
+    ledger.error(BadInput("bad-offset", "A fragment ends past the end of the text", where=Where("a.ann", 3)))
     account = check([Document("a", TEXT, (Entity("ADR", (PAIN,)),) * 2)], width_ceiling([6]), ledger)
-    assert account.has_faults
+    assert account.has_errors
     assert [example.problem for example in account.examples] == ["bad-offset", TWICE]
     assert account.examples[0].to_dict()["line"] == 3
 
@@ -50,7 +50,7 @@ def test_json_keys_stay() -> None:
     figures = check([Document("a", TEXT, (Entity("ADR", ((0, 22),)),))], width_ceiling([4, 5])).to_dict()
     assert json.loads(json.dumps(figures)) == figures
     assert list(figures) == [
-        "documents", "entities", "sentences", "sentences_with_heads", "faults", "repairs", "oddities", "examples",
+        "documents", "entities", "sentences", "sentences_with_heads", "errors", "repairs", "warnings", "examples",
         "oracle",
     ]  # fmt: skip
     oracle = figures["oracle"]

@@ -147,7 +147,7 @@ def test_bad_records_stop_with_place_or_are_skipped_and_counted(tmp_path: Path, 
     assert str(path) in str(caught.value)
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(path, NAME, ledger)][-1] == "e"
-    assert ledger.faults == {problem: 1}
+    assert ledger.errors == {problem: 1}
 
 
 @pytest.mark.parametrize("extras", [3, {"passages": 3}, {"passages": [{}]}, {"entities": {"T1": 3}}, {"unlocated": 3}])

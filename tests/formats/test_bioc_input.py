@@ -128,7 +128,7 @@ def check_bad(path: Path, format: str, problem: str) -> None:
     assert str(path) in str(caught.value)
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(path, format, ledger)][-1] == "e"
-    assert ledger.faults == {problem: 1}
+    assert ledger.errors == {problem: 1}
 
 
 @both
@@ -200,7 +200,7 @@ def test_bad_xml_files(tmp_path: Path, problem: str, content: str) -> None:
     assert caught.value.problem == problem
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(tmp_path, "bioc-xml", ledger)] == ["e"]
-    assert ledger.faults == {problem: 1}
+    assert ledger.errors == {problem: 1}
 
 
 @pytest.mark.parametrize(
@@ -222,4 +222,4 @@ def test_bad_json_files(tmp_path: Path, problem: str, content: str) -> None:
     assert caught.value.problem == problem
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(tmp_path, "bioc-json", ledger)] == ["e"]
-    assert ledger.faults == {problem: 1}
+    assert ledger.errors == {problem: 1}

@@ -97,7 +97,7 @@ def test_bad_lines_stop_with_place_or_are_skipped_and_counted(tmp_path: Path, pr
     ledger = Ledger(skip_bad=True)
     (document,) = read(folder, ledger=ledger)
     assert mentions(document) == [("T1", "ADR", "pain")]
-    assert ledger.faults == {problem: 1}
+    assert ledger.errors == {problem: 1}
 
 
 def test_whitespace_in_place_of_tabs_is_said(tmp_path: Path) -> None:
@@ -143,14 +143,14 @@ def test_texts_damaged_in_known_ways_are_taken_and_counted(tmp_path: Path, what:
 
 
 @pytest.mark.parametrize(("left", "missing"), [("kinds.txt", ".ann"), ("kinds.ann", ".txt")])
-def test_missing_partner_is_a_fault(tmp_path: Path, left: str, missing: str) -> None:
+def test_missing_partner_is_an_error(tmp_path: Path, left: str, missing: str) -> None:
     pair(tmp_path, "some pain", GOOD)
     (tmp_path / left).write_bytes((GOLDEN / left).read_bytes())
     with pytest.raises(BadInput, match=rf"{left}: The {missing} file of this document is missing.*kinds{missing}"):
         list(read(tmp_path))
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(tmp_path, ledger=ledger)] == ["d"]
-    assert ledger.faults == {"missing-file": 1}
+    assert ledger.errors == {"missing-file": 1}
 
 
 def test_unrelated_files_are_passed_over(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ other_lines = st.sampled_from(
 
 @st.composite
 def ann_files(draw: st.DrawFn) -> tuple[str, str]:
-    """A text and annotations of it, in which T lines have their oddities."""
+    """A text and annotations of it, in which T lines are irregular."""
     document = draw(documents())
     lines = []
     for entity in document.entities:
@@ -96,7 +96,7 @@ def test_corpora_come_back_byte_for_byte(data: Path, archive: str, n_documents: 
     packed = zipfile.ZipFile(data / archive)
     found = list(read(data / archive, ledger=ledger))
     assert len(found) == n_documents
-    assert not ledger.faults
+    assert not ledger.errors
     for document in map(through_json, found):
         assert document.text.encode() == packed.read(f"{document.id}.txt")
         assert annotation_text(document, ledger).encode() == packed.read(f"{document.id}.ann")
@@ -199,7 +199,7 @@ def test_documents_that_cannot_be_written_leave_nothing_or_are_skipped(
     ledger = Ledger(skip_bad=True)
     write([Document("c", "x"), document], tmp_path / "out", ledger=ledger)
     assert files(tmp_path / "out") == {"c.txt": b"x", "c.ann": b""}
-    assert ledger.faults == {problem: 1}
+    assert ledger.errors == {problem: 1}
 
 
 def test_a_file_name_is_refused_as_a_folder(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_bad_lines_stop_with_place_or_their_sentence_is_skipped(tmp_path: Path, 
         list(read(path, "bio"))
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(path, "bio", ledger)] == ["a-1", "a-3"]
-    assert ledger.faults == {"bad-syntax": 1}
+    assert ledger.errors == {"bad-syntax": 1}
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_bad_rows_stop_with_place_or_their_document_is_skipped(tmp_path: Path, b
     assert caught.value.problem == "bad-syntax"
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(path, "conllu", ledger)] == ["a", "y"]
-    assert ledger.faults == {"bad-syntax": 1}
+    assert ledger.errors == {"bad-syntax": 1}
 
 
 @pytest.mark.parametrize("suffix", [".conllu", ".conll", ".txt"])

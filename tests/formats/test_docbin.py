@@ -122,7 +122,7 @@ def test_or_the_spans_of_their_span_categorizer(tmp_path: Path) -> None:
     assert ledger.losses == {"doc.ents besides the span group": 1}
 
 
-def test_a_bad_span_is_a_fault_of_its_own(tmp_path: Path) -> None:
+def test_a_bad_span_is_an_error_of_its_own(tmp_path: Path) -> None:
     def change(doc: Doc) -> None:
         doc.spans["disconer"] = [Span(doc, 0, 1, "", span_id="T1"), Span(doc, 1, 2, "ADR", span_id="T2")]
 
@@ -131,7 +131,7 @@ def test_a_bad_span_is_a_fault_of_its_own(tmp_path: Path) -> None:
     ledger = Ledger(skip_bad=True)
     (document,) = read(tmp_path / "theirs.spacy", ledger=ledger)
     assert document.entities == (Entity("ADR", ((7, 11),), "T2"),)
-    assert ledger.faults == {"bad-syntax": 1}
+    assert ledger.errors == {"bad-syntax": 1}
 
 
 def test_a_file_that_is_cut_or_something_else_is_said(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_bad_records_stop_with_place_or_are_skipped_and_counted(
     assert caught.value.problem == problem
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(path, "dygie", ledger)][-1] == "e"
-    assert ledger.faults == {problem: 1}
+    assert ledger.errors == {problem: 1}
 
 
 def test_a_line_cut_off_is_truncated(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_bad_input_leaves_no_output(tmp_path: Path, name: str, format: str) -> N
         convert(source, target, from_format=format)
     assert not target.exists()
     ledger = convert(source, target, from_format=format, skip_bad=True)
-    assert ledger.faults == {"truncated": 1}
+    assert ledger.errors == {"truncated": 1}
     assert target.exists()
 
 

@@ -78,7 +78,7 @@ def test_bad_sentences_stop_with_place_or_are_skipped_and_counted(
     assert f"{path}, line {line}" in str(caught.value)
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(path, "inline", ledger)][-1] == "a-3"
-    assert ledger.faults == {problem: 1}
+    assert ledger.errors == {problem: 1}
 
 
 def test_a_last_sentence_without_mentions_line_is_truncated(tmp_path: Path) -> None:

@@ -39,12 +39,12 @@ def test_a_lone_object_is_one_record(tmp_path: Path) -> None:
     assert records(path) == [{"a": {"b": 1}}]
 
 
-def test_a_bad_line_is_one_fault(tmp_path: Path) -> None:
+def test_a_bad_line_is_one_error(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"a": \n{"a": 2}\n{"a": ]}\n')
     ledger = Ledger(skip_bad=True)
     assert records(path, ledger) == [{"a": 2}]
-    assert ledger.faults == {"truncated": 1, "bad-syntax": 1}
+    assert ledger.errors == {"truncated": 1, "bad-syntax": 1}
     assert "line 1" in str(ledger.examples[0])
 
 

@@ -51,7 +51,7 @@ def test_bad_lines_stop_with_place_or_are_skipped_and_counted(tmp_path: Path, pr
     assert str(path) in str(caught.value)
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(path, "jsonl", ledger)][-1] == "e"
-    assert ledger.faults == {problem: 1}
+    assert ledger.errors == {problem: 1}
 
 
 def test_broken_utf8_names_line_and_byte(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_what_is_wrong_is_said_with_its_row(tmp_path: Path, table: dict[str, lis
         list(read(tmp_path / "a.parquet"))
     ledger = Ledger(skip_bad=True)
     assert len(list(read(tmp_path / "a.parquet", None, ledger))) == len(table["text"]) - 1
-    assert ledger.faults == {"bad-syntax": 1}
+    assert ledger.errors == {"bad-syntax": 1}
 
 
 def test_a_file_that_was_cut_off_says_so(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_bad_texts_are_skipped_and_counted(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "c.txt").write_bytes(b"pain\n" * 1000)
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(tmp_path, "text", ledger)] == ["c"]
-    assert ledger.faults == {"bad-encoding": 1, "line-too-long": 1}
+    assert ledger.errors == {"bad-encoding": 1, "line-too-long": 1}
     with pytest.raises(BadInput, match=r"b\.txt, line 2"):
         list(read(tmp_path / "b.txt", "text"))
 

@@ -187,7 +187,7 @@ def test_bad_documents_stop_with_place_or_are_skipped_and_counted(tmp_path: Path
     assert str(path) in str(caught.value)
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(path, NAME, ledger)][-1] == "e"
-    assert ledger.faults == {problem: 1}
+    assert ledger.errors == {problem: 1}
 
 
 @pytest.mark.parametrize("extras", [3, {"tracks": 3}, {"denotations": {"T1": 3}}, {"attributes": 3}])

@@ -102,14 +102,14 @@ def test_a_damaged_member_is_named(tmp_path: Path) -> None:
     path.write_bytes(data)
     ledger = Ledger(skip_bad=True)
     list(read(path, "jsonl", ledger))
-    assert ledger.faults["unreadable-file"] == 1
+    assert ledger.errors["unreadable-file"] == 1
     assert f"{path}:a.jsonl" in str(ledger.examples[0])
 
 
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:-12], lambda data: data[:20] + b"\xff\xff" + data[22:], lambda _: b"x"]
 )
-def test_a_broken_gzip_is_a_fault_that_names_the_file(tmp_path: Path, damage: object) -> None:
+def test_a_broken_gzip_is_an_error_that_names_the_file(tmp_path: Path, damage: object) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(damage(gzip.compress((LINE * 50).encode())))
     with pytest.raises(BadInput) as caught:

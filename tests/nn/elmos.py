@@ -37,7 +37,7 @@ def save_elmo(folder: Path, *, seed: int = 3) -> str:
     """options.json and weights.hdf5."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "tiny_options.json").write_text(json.dumps(OPTIONS))
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     n_filters = sum(count for _, count in FILTERS)
     shapes: dict[str, tuple[int, ...]] = {
         "char_embed": (261, LETTER_SIZE),
@@ -61,7 +61,7 @@ def save_elmo(folder: Path, *, seed: int = 3) -> str:
             }
     with h5py.File(folder / "tiny_weights.hdf5", "w") as file:
         for name, shape in shapes.items():
-            file[name] = chance.normal(0, 0.7, shape).astype(np.float32)
+            file[name] = rng.normal(0, 0.7, shape).astype(np.float32)
     return str(folder)
 
 

@@ -147,8 +147,8 @@ def _literal_loss(
             labels = gold.get((i, j), set())
             if head.multilabel:
                 for number, label in enumerate(head.labels, 1):
-                    chance = 1 / (1 + (-found[number]).exp())
-                    total -= head.alpha * (chance if label in labels else 1 - chance).log()
+                    probability = 1 / (1 + (-found[number]).exp())
+                    total -= head.alpha * (probability if label in labels else 1 - probability).log()
             else:
                 wanted = 1 + head.labels.index(min(labels)) if labels else NONE
                 total += head.alpha * reference.negative_log_likelihood(found, wanted)

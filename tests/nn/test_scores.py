@@ -10,9 +10,9 @@ from disconer.nn.scores import FEWEST, UNSCALED, ScoreScale, fit_scale
 
 def sample(slope: float, offset: float, n: int = 20_000) -> tuple[list[float], list[bool]]:
     """Scores, and truths that come true as often as a scale says."""
-    chance = random.Random(1)
-    scores = [chance.uniform(0.02, 0.98) for _ in range(n)]
-    return scores, [chance.random() < ScoreScale(slope, offset)(score) for score in scores]
+    rng = random.Random(1)
+    scores = [rng.uniform(0.02, 0.98) for _ in range(n)]
+    return scores, [rng.random() < ScoreScale(slope, offset)(score) for score in scores]
 
 
 @pytest.mark.parametrize(("slope", "offset"), [(0.5, -0.4), (1.0, 0.0), (2.0, 1.0)])
@@ -47,8 +47,8 @@ def test_too_little_or_misleading_evidence_changes_nothing() -> None:
 
 def test_scores_that_crowd_at_one_are_scaled_too() -> None:
     """A network that is all but certain of everything, and often wrong."""
-    chance = random.Random(2)
-    scores = [1 - 10 ** chance.uniform(-6, -2) for _ in range(20_000)]
-    fitted = fit_scale(scores, [chance.random() < ScoreScale(0.2, 0.3)(score) for score in scores])
+    rng = random.Random(2)
+    scores = [1 - 10 ** rng.uniform(-6, -2) for _ in range(20_000)]
+    fitted = fit_scale(scores, [rng.random() < ScoreScale(0.2, 0.3)(score) for score in scores])
     assert fitted.slope == pytest.approx(0.2, abs=0.03)
     assert fitted.offset == pytest.approx(0.3, abs=0.25)

@@ -147,7 +147,7 @@ def test_two_documents_with_one_id(notes: Path) -> None:
         list(all_documents(inputs, Ledger()))
     ledger = Ledger(skip_bad=True)
     assert len(list(all_documents(inputs, ledger))) == 7
-    assert ledger.faults == {"duplicate-id": 1}
+    assert ledger.errors == {"duplicate-id": 1}
 
 
 def test_an_id_that_is_no_file_name(tmp_path: Path) -> None:
@@ -155,4 +155,4 @@ def test_an_id_that_is_no_file_name(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "out", format_named("brat"), Ledger(skip_bad=True))
     list(folder.fill(list(units(Source(tmp_path / "in.jsonl"))), PainFinder()))
     assert tree(tmp_path / "out") == ["good.ann", "good.txt"]
-    assert folder.ledger.faults == {"unsafe-path": 1}
+    assert folder.ledger.errors == {"unsafe-path": 1}

@@ -91,7 +91,7 @@ def test_what_others_have_is_not_parsed(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(("format", "end"), [("jsonl", ""), ("bioc-xml", "</collection>")])
-def test_faults_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, end: str) -> None:
+def test_errors_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, end: str) -> None:
     small_blocks(monkeypatch)
     inputs(tmp_path / "in", format, 20)
     path = next(tmp_path.iterdir())
@@ -102,4 +102,4 @@ def test_faults_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     total = Ledger(skip_bad=True)
     for share in WHOLE.split(3):
         list(placed_documents(found, total, share))
-    assert total.faults.total() == 1
+    assert total.errors.total() == 1

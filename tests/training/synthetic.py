@@ -17,11 +17,11 @@ PLACES = ["knees", "hands", "arms", "legs", "feet", "hips", "elbows", "wrists"]
 DRUGS = ["lipitor", "aspirin", "zocor", "arthrotec", "voltaren", "cymbalta"]
 
 
-def complaint(chance: random.Random, id: str) -> Document:
+def complaint(rng: random.Random, id: str) -> Document:
     """One sentence. Coordinations share words between entities; a drug may stand inside a symptom."""
-    first, second = chance.sample(SYMPTOMS, 2)
-    here, there = chance.sample(PLACES, 2)
-    drug = chance.choice(DRUGS)
+    first, second = rng.sample(SYMPTOMS, 2)
+    here, there = rng.sample(PLACES, 2)
+    drug = rng.choice(DRUGS)
     shapes = [
         (f"{drug} gave me {first}", f"Drug: {drug}", f"ADR: {first}"),
         (f"{first} and {second} in my {here}", f"ADR: {first} … in my {here}", f"ADR: {second} in my {here}"),
@@ -35,13 +35,13 @@ def complaint(chance: random.Random, id: str) -> Document:
         (f"my doctor said {drug} is good for {here}", f"Drug: {drug}"),
         ("i slept well and felt nothing",),
     ]
-    text, *mentions = chance.choice(shapes)
+    text, *mentions = rng.choice(shapes)
     return annotated(*mentions, id=id, text=text)
 
 
 def complaints(n: int, seed: int = 1) -> list[Document]:
-    chance = random.Random(seed)
-    return [complaint(chance, f"complaint-{number}") for number in range(n)]
+    rng = random.Random(seed)
+    return [complaint(rng, f"complaint-{number}") for number in range(n)]
 
 
 def save_encoder(folder: Path, **sizes: int) -> str:

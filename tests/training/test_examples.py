@@ -28,7 +28,7 @@ def account(document: Document, max_width: int | None, max_subwords: int = 64) -
 
 def test_nothing_to_say_about_what_can_be_learnt() -> None:
     found = account(Document("d", "pain in knees", (Entity("ADR", ((0, 13),)),)), 3)
-    assert found.learnt == found.entities == 1
+    assert found.learnable == found.entities == 1
     assert list(found.lines()) == []
 
 
@@ -42,7 +42,7 @@ def test_each_entity_is_counted_under_one_reason() -> None:
         Entity("X", ((6, 8), (12, 14))),
     )
     found = account(Document("d", text, entities, sentences), 2)
-    assert (found.entities, found.learnt, found.lost, found.cut) == (4, 1, {too_wide(2): 1}, 0)
+    assert (found.entities, found.learnable, found.lost, found.cut) == (4, 1, {too_wide(2): 1}, 0)
     assert list(found.lines()) == [
         "2 of 4 training entities cannot be expressed by tokens of one sentence "
         "(1 starts or ends inside a token, 1 crosses a sentence boundary)",
@@ -55,7 +55,7 @@ def test_an_entity_in_one_of_several_windows_is_not_cut() -> None:
     text = " ".join(["word"] * 20)
     near, far = Entity("X", ((0, 4),)), Entity("X", ((0, 4), (95, 99)))
     found = account(Document("d", text, (near, far)), None, max_subwords=34)
-    assert (found.entities, found.cut, found.learnt) == (2, 1, 1)
+    assert (found.entities, found.cut, found.learnable) == (2, 1, 1)
     assert list(found.lines()) == ["1 of 2 training entities are longer than the encoder's window"]
 
 

@@ -5,13 +5,13 @@ import torch
 from torch import nn
 
 from disconer.config import TrainingConfig
-from disconer.training.optimizer import Adversary, build_optimizer, rate_share
+from disconer.training.optimizer import Adversary, build_optimizer, rate_factor
 from nn.toy import toy_model
 
 
 def shares(n_steps: int, **settings: object) -> list[float]:
-    share = rate_share(TrainingConfig.model_validate(settings), n_steps)
-    return [share(step) for step in range(n_steps)]
+    factor = rate_factor(TrainingConfig.model_validate(settings), n_steps)
+    return [factor(step) for step in range(n_steps)]
 
 
 def test_rates_rise_then_fall() -> None:
@@ -28,8 +28,8 @@ def test_rates_rise_then_fall() -> None:
 @pytest.mark.parametrize("warmup", [0.0, 0.1, 0.3])
 @pytest.mark.parametrize("schedule", ["linear", "cosine", "constant"])
 def test_no_step_is_wasted_or_above_the_full_rate(n_steps: int, warmup: float, schedule: str) -> None:
-    for share in shares(n_steps, warmup=warmup, schedule=schedule):
-        assert 0 < share <= 1
+    for factor in shares(n_steps, warmup=warmup, schedule=schedule):
+        assert 0 < factor <= 1
 
 
 def test_every_parameter_learns_at_the_rate_of_its_part() -> None:

@@ -73,7 +73,7 @@ class Adaptation:
         if accelerator.scaler is not None:
             self.parts["scaler"] = accelerator.scaler
         self.masker = Masker(
-            share=settings.mask,
+            probability=settings.mask,
             mask=self.tokenizer.mask_token_id,
             special=self.tokenizer.all_special_ids,
             vocabulary=len(self.tokenizer),

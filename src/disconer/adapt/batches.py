@@ -124,12 +124,14 @@ class Masked(NamedTuple):
 class Masker:
     """Masks the same number of positions in every sequence, so that all tensors keep their shapes.
 
-    share: the masking probability.
+    probability: that a subword is masked.
     special: tokens that are never masked.
     """
 
-    def __init__(self, *, share: float, mask: int, special: Collection[int], vocabulary: int, device: torch.device):
-        self._share, self._mask = share, mask
+    def __init__(
+        self, *, probability: float, mask: int, special: Collection[int], vocabulary: int, device: torch.device
+    ):
+        self._probability, self._mask = probability, mask
         is_special = torch.zeros(vocabulary, dtype=torch.bool)
         is_special[list(special)] = True
         self._is_special = is_special.to(device)
@@ -141,7 +143,7 @@ class Masker:
         words: (B, L) word number of each subword in its sequence; None: mask single subwords.
         cases: (B, L) of the subwords, if the encoder reads them.
         """
-        n_places = max(1, round(self._share * ids.shape[1]))
+        n_places = max(1, round(self._probability * ids.shape[1]))
         scores = torch.rand(ids.shape, device=ids.device)  # (B, L)
         if words is not None:
             scores = scores.gather(1, words)  # subwords of a word share its score
@@ -155,7 +157,7 @@ class Masker:
         return Masked(ids.scatter(1, places, replaced), places, originals.masked_fill(~is_used, UNASKED), cases)
 
     def _replacements(self, originals: Tensor) -> Tensor:
-        chance = torch.rand(originals.shape, device=originals.device)
+        draws = torch.rand(originals.shape, device=originals.device)
         numbers = torch.randint(len(self._ordinary), originals.shape, device=originals.device)
-        others = torch.where(chance < AS_MASK + AS_RANDOM, self._ordinary[numbers], originals)
-        return torch.where(chance < AS_MASK, self._mask, others)
+        others = torch.where(draws < AS_MASK + AS_RANDOM, self._ordinary[numbers], originals)
+        return torch.where(draws < AS_MASK, self._mask, others)

@@ -54,8 +54,8 @@ class Display(LiveLines):
         if perplexity is None:
             self.say("note: too little held-out text to measure perplexity")
         else:
-            chance = " (the masked-language-model head is new)" if new_head else ""
-            self.say(f"held-out perplexity, before: {perplexity:,.2f}{chance}")
+            note = " (the masked-language-model head is new)" if new_head else ""
+            self.say(f"held-out perplexity, before: {perplexity:,.2f}{note}")
 
     @contextmanager
     def running(self, progress: Progress, *, step_size: int, done: float) -> Iterator[None]:

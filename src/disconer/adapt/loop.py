@@ -71,20 +71,20 @@ def sequences_at_once(
             f"A step of {settings.batch} sequences does not divide among {n_processes} processes",
             fix=f"Choose a batch that is a multiple of {n_processes}.",
         )
-    share = settings.batch // n_processes
+    per_process = settings.batch // n_processes
     if settings.at_once is not None or accelerator.device.type != "cuda":
-        limit = min(share, settings.at_once or ON_CPU)
-        return max(size for size in range(1, limit + 1) if share % size == 0)
-    sizes = sizes_to_try(share)
+        limit = min(per_process, settings.at_once or ON_CPU)
+        return max(size for size in range(1, limit + 1) if per_process % size == 0)
+    sizes = sizes_to_try(per_process)
     fitting = next((size for size in sizes if _fits(size, settings.length, network, masker, accelerator, mark)), 1)
     return int(accelerator.gather(torch.tensor([fitting], device=accelerator.device)).min())
 
 
-def sizes_to_try(share: int) -> list[int]:
+def sizes_to_try(per_process: int) -> list[int]:
     """Divisors of a process's part of a step, from all of it to one, each at most half of the one before."""
-    sizes = [share]
-    for size in range(share // 2, 0, -1):
-        if share % size == 0 and size <= sizes[-1] / 2:
+    sizes = [per_process]
+    for size in range(per_process // 2, 0, -1):
+        if per_process % size == 0 and size <= sizes[-1] / 2:
             sizes.append(size)
     return sizes
 
@@ -125,7 +125,7 @@ class Budget:
         return max(by_steps, by_time)
 
 
-def rate_share(done: float, warmup: float) -> float:
+def rate_factor(done: float, warmup: float) -> float:
     """The fraction of the peak rate: linear warm-up, then linear decay to zero."""
     if done < warmup:
         return done / warmup
@@ -224,7 +224,7 @@ class Loop:
         step_seconds = 0.0
         while not progress.step or self.budget.done(progress.step, elapsed + step_seconds) < 1:
             # The schedule is evaluated at the middle of a step, so that no step has a rate of zero.
-            yield self.rate * rate_share(self.budget.done(progress.step + 0.5, elapsed), self.settings.warmup)
+            yield self.rate * rate_factor(self.budget.done(progress.step + 0.5, elapsed), self.settings.warmup)
             elapsed = self._elapsed()
             step_seconds = (elapsed - first_elapsed) / (progress.step - first_step)
 

@@ -111,8 +111,8 @@ def _chosen(
         return listed_words(wanted, vocabulary)
     unread = Ledger(skip_bad=source.ledger.skip_bad)  # errors are counted when the text is tokenised
     texts = iter_texts(source.paths, source.format, unread)
-    learnt_from = (text for text in texts if not is_held_out(text, held_out))
-    choice = best_words(count_words(learnt_from, vocabulary, display.counting), vocabulary, wanted)
+    trained_on = (text for text in texts if not is_held_out(text, held_out))
+    choice = best_words(count_words(trained_on, vocabulary, display.counting), vocabulary, wanted)
     if len(choice.words) < wanted:
         found = f"{len(choice.words):,}, not {wanted:,}"
         display.note(f"words of several subwords seen {RAREST} times or more: {found}; --words FILE can add rarer ones")

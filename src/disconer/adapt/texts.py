@@ -40,7 +40,7 @@ def _plain_texts(member: Member, ledger: Ledger) -> Iterator[str]:
     try:
         yield from split_collection(line for _, line in member.lines())
     except BadInput as error:
-        ledger.fault(error)
+        ledger.error(error)
 
 
 def split_collection(lines: Iterable[str]) -> Iterator[str]:
@@ -171,10 +171,10 @@ def _parted(texts: Iterable[str], held_out: float) -> Iterator[Text]:
             yield Text(lines, is_held_out(text, held_out))
 
 
-def is_held_out(text: str, share: float) -> bool:
+def is_held_out(text: str, fraction: float) -> bool:
     """Whether a text is held out: decided by a hash of its content, so that copies always agree."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:8], "big") < share * HASHES
+    return int.from_bytes(digest[:8], "big") < fraction * HASHES
 
 
 def _batches(texts: Iterable[Text]) -> Iterator[list[Text]]:

@@ -45,7 +45,7 @@ def check_source(
     try:
         documents = progress(read(source, from_format, ledger), "documents")
     except BadInput as error:  # the whole archive or file is unreadable
-        ledger.fault(error)
+        ledger.error(error)
     return check(documents, Ceiling(oracles), ledger)
 
 
@@ -79,20 +79,20 @@ def check_cli(
         print(json.dumps(account.to_dict(), ensure_ascii=False, indent=1))
     else:
         _print(source, account, head)
-    if account.has_faults:
+    if account.has_errors:
         raise typer.Exit(1)
 
 
 def _print(source: Path, account: Check, head: str | None) -> None:
     sections = [
         [["documents", f"{account.documents:,}"], ["entities", f"{account.entities:,}"], *_head_rows(account)],
-        _count_rows("errors", account.ledger.faults),
+        _count_rows("errors", account.ledger.errors),
         _count_rows("normalised on reading", account.ledger.repairs),
-        _count_rows("warnings: an entity", account.oddities),
+        _count_rows("warnings: an entity", account.warnings),
     ]
     show(str(source), ["", "count"], sections)
     for example in account.examples:
-        print(f"{example.problem}: {example.message}" if example.problem in account.ledger.faults else example.message)
+        print(f"{example.problem}: {example.message}" if example.problem in account.ledger.errors else example.message)
     if account.entities:
         print()
         columns = ["", "precision", "recall", "F1", *(f"{kind} F1" for kind in Kind), "missed", "spurious"]

@@ -15,10 +15,10 @@ def report(ledger: Ledger) -> None:
     """Report on stderr what was skipped, normalised and lost."""
     for error in ledger.examples:
         print(f"skipped: {error}", file=sys.stderr)
-    hidden = ledger.faults.total() - len(ledger.examples)
+    hidden = ledger.errors.total() - len(ledger.examples)
     if hidden > 0:
         print(f"skipped: {hidden} more", file=sys.stderr)
-    for heading, counts in (("skipped", ledger.faults), ("normalised", ledger.repairs), ("lost", ledger.losses)):
+    for heading, counts in (("skipped", ledger.errors), ("normalised", ledger.repairs), ("lost", ledger.losses)):
         if counts:
             listed = ", ".join(f"{count} {what}" for what, count in counts.most_common())
             print(f"{heading}: {listed}", file=sys.stderr)

@@ -21,10 +21,10 @@ from pydantic_core import PydanticKnownError
 
 from disconer.config.section import (
     Count,
+    Fraction,
     HeadSettings,
     Rate,
     Section,
-    Share,
     Weight,
     default_head,
     head_settings,
@@ -56,7 +56,7 @@ class LstmConfig(Section):
 
     size: Count = Field(default=200, description="Hidden units per direction; word vectors then have twice that size.")
     layers: Count = Field(default=1, description="Stacked layers.")
-    dropout: Share = Field(default=0.0, description="Dropout after each layer.")
+    dropout: Fraction = Field(default=0.0, description="Dropout after each layer.")
 
 
 class CharacterConfig(Section):
@@ -118,12 +118,12 @@ class EncoderConfig(Section):
         description="A character CNN, for words without a vector; null: none.",
         json_schema_extra=_only("vectors"),
     )
-    unknown: Share = Field(
+    unknown: Fraction = Field(
         default=0.05,
         description="Probability of treating a word as unknown in training, to train the vector of unknown words.",
         json_schema_extra=_only("vectors"),
     )
-    dropout: Share = Field(default=0.4, description="Dropout of word vectors.")
+    dropout: Fraction = Field(default=0.4, description="Dropout of word vectors.")
     max_subwords: Annotated[int, Field(ge=16)] | None = Field(
         default=None, description="Subwords per window; longer sentences take several. null: the encoder's own limit."
     )
@@ -155,7 +155,7 @@ class GcnConfig(Section):
     size: Count = Field(default=20, description="Size that it adds to each word vector (d_f in the paper).")
     first_layers: Count = Field(default=2, description="Layers of block 1, densely connected.")
     further_layers: Count = Field(default=4, description="Layers of each graph of a further block, densely connected.")
-    dropout: Share = Field(default=0.1, description="Dropout between its layers.")
+    dropout: Fraction = Field(default=0.1, description="Dropout between its layers.")
 
 
 class SyntaxConfig(Section):
@@ -216,7 +216,7 @@ class TrainingConfig(Section):
     encoder_rate: Rate = Field(default=1e-4, description="Peak learning rate of the encoder.")
     head_rate: Rate = Field(default=1e-3, description="Peak learning rate of everything else.")
     weight_decay: Weight = Field(default=0.01, description="Weight decay.")
-    warmup: Share = Field(default=0.1, description="Fraction of all steps for learning rate warm-up.")
+    warmup: Fraction = Field(default=0.1, description="Fraction of all steps for learning rate warm-up.")
     schedule: Literal["linear", "cosine", "constant"] = Field(
         default="linear",
         description="Decay after warm-up: linear or cosine (to zero), or constant (none).",

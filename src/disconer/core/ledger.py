@@ -12,24 +12,24 @@ EXAMPLES = 20  # errors kept in full, to bound memory
 class Ledger:
     """Counts errors, repairs and losses while documents are streamed.
 
-    faults: errors (invalid input). The first one is raised, unless `skip_bad`: then the invalid entity or
-        document is skipped and counted by its problem class.
+    errors: invalid input. The first error is raised, unless `skip_bad`: then the invalid entity or document is
+        skipped and counted by its problem class.
     repairs: input that was normalised (fragments out of order, touching, …).
     losses: what the output format cannot represent (discontinuous entities in BIO, …).
     """
 
     def __init__(self, *, skip_bad: bool = False) -> None:
         self.skip_bad = skip_bad
-        self.faults: Counter[str] = Counter()
+        self.errors: Counter[str] = Counter()
         self.repairs: Counter[str] = Counter()
         self.losses: Counter[str] = Counter()
         self.examples: list[BadInput] = []
 
-    def fault(self, error: BadInput) -> None:
+    def error(self, error: BadInput) -> None:
         """Raise `error`, or count it and return if invalid input is skipped."""
         if not self.skip_bad:
             raise error
-        self.faults[error.problem] += 1
+        self.errors[error.problem] += 1
         if len(self.examples) < EXAMPLES:
             self.examples.append(error)
 
@@ -45,13 +45,13 @@ class Ledger:
         """The counts so far, which are reset."""
         own = Ledger(skip_bad=self.skip_bad)
         own.add(self)
-        for counts in (self.faults, self.repairs, self.losses, self.examples):
+        for counts in (self.errors, self.repairs, self.losses, self.examples):
             counts.clear()
         return own
 
     def add(self, other: Ledger) -> None:
         """Add the counts of another ledger."""
-        self.faults += other.faults
+        self.errors += other.errors
         self.repairs += other.repairs
         self.losses += other.losses
         self.examples += other.examples[: EXAMPLES - len(self.examples)]

@@ -69,14 +69,14 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
         for id in split_ids("ace05", split):
             lacking = [suffix for suffix in ("sgm", "apf.xml") if (id, suffix) not in files]
             if lacking:
-                ledger.fault(
+                ledger.error(
                     missing_document(source, id, f"The .{lacking[0]} file of this document is missing", _SOURCE)
                 )
                 continue
             try:
                 documents.append(_document(id, files[id, "sgm"], files[id, "apf.xml"], ledger))
             except BadInput as error:
-                ledger.fault(error)
+                ledger.error(error)
     return Corpus({split: tuple(documents) for split, documents in splits.items()})
 
 
@@ -134,13 +134,13 @@ def _mentions(apf: Member, ledger: Ledger) -> Iterator[_Mention]:
     for entity in parse_xml(apf.read(), apf.origin).iter("entity"):
         label = entity.get("TYPE", "")
         if label not in _TYPES:
-            ledger.fault(_bad(apf, entity, f"TYPE {label!r}", f"one of {', '.join(_TYPES)}"))
+            ledger.error(_bad(apf, entity, f"TYPE {label!r}", f"one of {', '.join(_TYPES)}"))
             continue
         for mention in entity.iter("entity_mention"):
             charseq = mention.find("extent/charseq")
             start, end = ("", "") if charseq is None else (charseq.get("START", ""), charseq.get("END", ""))
             if charseq is None or not start.isdecimal() or not end.isdecimal():
-                ledger.fault(_bad(apf, mention, "no extent", '<extent><charseq START="…" END="…">'))
+                ledger.error(_bad(apf, mention, "no extent", '<extent><charseq START="…" END="…">'))
                 continue
             # END is the last character's own offset.
             yield _Mention(mention.get("ID"), label, int(start), int(end) + 1, charseq.text or "")

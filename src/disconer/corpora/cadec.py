@@ -49,12 +49,12 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
         for id in split_ids("cadec", split):
             if id not in texts or id not in annotations:
                 part = "text/{}.txt" if id not in texts else "original/{}.ann"
-                ledger.fault(missing_document(source, id, f"There is no {part.format(id)}", _SOURCE))
+                ledger.error(missing_document(source, id, f"There is no {part.format(id)}", _SOURCE))
                 continue
             try:
                 documents.append(_document(id, texts[id], annotations[id], labels, ledger))
             except BadInput as error:
-                ledger.fault(error)
+                ledger.error(error)
     return Corpus({split: tuple(documents) for split, documents in splits.items()})
 
 
@@ -86,7 +86,7 @@ def _document(id: str, text_file: Member, ann_file: Member, labels: tuple[str, .
 def _text_bound(line: str, where: Where, ledger: Ledger) -> TextBound | None:
     bound = parse_text_bound(line)
     if bound is None or bound.label not in _TYPES:
-        ledger.fault(
+        ledger.error(
             BadInput(
                 "bad-syntax",
                 "This is not a mention of CADEC",

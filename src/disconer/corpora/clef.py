@@ -55,7 +55,7 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
     dev = split_ids("clef", "dev")
     for id in dev:
         if id not in files.train:
-            ledger.fault(missing_document(source, id, "A note of the development split is missing", _SOURCE))
+            ledger.error(missing_document(source, id, "A note of the development split is missing", _SOURCE))
     return Corpus(
         {
             "train": tuple(document for id, document in documents.items() if id not in dev),
@@ -91,7 +91,7 @@ def _build_dis(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corp
 def _files(source: Path, expected: str) -> Files:
     files = find_files(source)
     for found, what in (
-        (files.texts, "no notes (NNNNN-NNNNNN-DISCHARGE_SUMMARY.txt and the like)"),
+        (files.texts, "no notes (NNNNN-NNNNNN-DISCHARGE_SUMMARY.txt and similar)"),
         (files.train, "no annotations of the training set (*.knowtator.xml or *.pipe.txt)"),
         (files.test, "no annotations of the test set (Gold_SN2012/*.txt)"),
     ):
@@ -103,12 +103,12 @@ def _files(source: Path, expected: str) -> Files:
 def _read(notes: Iterable[Note], splitter: Splitter, source: Path, ledger: Ledger) -> Iterator[Document]:
     for note in notes:
         if note.text is None:
-            ledger.fault(missing_document(source, note.id, "The text of an annotated note is missing", _SOURCE))
+            ledger.error(missing_document(source, note.id, "The text of an annotated note is missing", _SOURCE))
             continue
         try:
             yield _document(note.id, note.text, note.annotations, splitter, ledger)
         except BadInput as error:
-            ledger.fault(error)
+            ledger.error(error)
 
 
 def _document(id: str, text_file: Member, annotations: Member, splitter: Splitter, ledger: Ledger) -> Document:

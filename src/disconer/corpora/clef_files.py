@@ -162,7 +162,7 @@ def mentions(member: Member, ledger: Ledger) -> Iterator[Mention]:
         for annotation in parse_xml(member.read(), member.origin).iter("annotation"):
             mention = _from_knowtator(annotation)
             if mention is None:
-                ledger.fault(_not_a_mention(Where(member.origin), "an <annotation> without <span start=… end=…>"))
+                ledger.error(_not_a_mention(Where(member.origin), "an <annotation> without <span start=… end=…>"))
             else:
                 yield mention
         return
@@ -170,7 +170,7 @@ def mentions(member: Member, ledger: Ledger) -> Iterator[Mention]:
         if line.strip():
             mention = _from_pipe(line.strip(), number, number_of(member.name.rpartition("/")[2]))
             if mention is None:
-                ledger.fault(_not_a_mention(Where(member.origin, number), excerpt(line)))
+                ledger.error(_not_a_mention(Where(member.origin, number), excerpt(line)))
             else:
                 yield mention
 

@@ -6,7 +6,7 @@ Knowtator 1, every ontology but MONDO:
 Knowtator 2, MONDO:
     <knowtator-project><document id="1"><annotation id="a"><class id="…"/><span start="0" end="7">somatic</span> …
 
-    CRAFT-5.0.2/articles/ids/craft-ids-train.txt                             the official split, an id a line
+    CRAFT-5.0.2/articles/ids/craft-ids-train.txt                             the official split, one id per line
     CRAFT-5.0.2/articles/txt/11604102.txt                                    the articles
     CRAFT-5.0.2/concept-annotation/CL/CL/knowtator/11604102.txt.knowtator.xml
     CRAFT-5.0.2/concept-annotation/MONDO/MONDO_without_genotype_annotations/knowtator-2/11604102.xml
@@ -117,7 +117,7 @@ def _skip_blanks(text: str, start: int) -> int:
 
 
 def _blocks(file: Member) -> Iterator[list[Word]]:
-    """The sentences of a CoNLL-U file. Its comments, and the lines of contractions and empty nodes, are passed over."""
+    """The sentences of a CoNLL-U file. Its comments, and the lines of contractions and empty nodes, are skipped."""
     block: list[Word] = []
     for number, line in file.lines():
         if not line.strip():
@@ -210,7 +210,7 @@ def _documents(source: Path, layers: Layers, split: str, ledger: Ledger) -> list
                 raise missing_document(source, id, f"Its files are missing: {', '.join(missing)}", _SOURCE)
             documents.append(_document(id, layers, ledger))
         except BadInput as error:
-            ledger.fault(error)
+            ledger.error(error)
     return documents
 
 

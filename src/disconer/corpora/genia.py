@@ -151,12 +151,12 @@ def _articles(file: Member, ledger: Ledger) -> dict[str, tuple[Where, Element]]:
             id = article.findtext("articleinfo/bibliomisc", "").strip()
             where = Where(file.origin, line, document=id)
             if not id:
-                ledger.fault(BadInput("bad-syntax", "This article has no id", where=where, expected="a <bibliomisc>"))
+                ledger.error(BadInput("bad-syntax", "This article has no id", where=where, expected="a <bibliomisc>"))
                 continue
             if id in articles:
                 if read_terms(article)[0] != read_terms(articles[id][1])[0]:
                     problem = "Another article with a different text has the same id"
-                    ledger.fault(BadInput("duplicate-id", problem, where=where, fix="Rename one of them."))
+                    ledger.error(BadInput("duplicate-id", problem, where=where, fix="Rename one of them."))
                     continue
                 ledger.repaired("documents annotated twice, the later annotation used")
             articles[id] = where, article
@@ -176,7 +176,7 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
         ids = split_ids("genia", split)
         for id in ids:
             if id not in documents:
-                ledger.fault(missing_document(source, id, f"There is no such article in {FILE}", _SOURCE))
+                ledger.error(missing_document(source, id, f"There is no such article in {FILE}", _SOURCE))
         splits[split] = tuple(documents.pop(id) for id in ids if id in documents)
     ledger.lost("documents not in any split", len(documents))
     return Corpus(splits)

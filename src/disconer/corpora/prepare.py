@@ -137,7 +137,7 @@ class Prepared:
                 for split, counts in self.splits.items()
             },
             "note": self.note(),
-            "skipped": dict(self.ledger.faults),
+            "skipped": dict(self.ledger.errors),
             "normalised": dict(self.ledger.repairs),
             "lost": dict(self.ledger.losses),
         }
@@ -169,7 +169,7 @@ def prepare(
 
 
 def _refuse_foreign(out: Path) -> None:
-    """Replace only what an earlier run made: a folder of somebody's work is not worth a --force."""
+    """Replace only what an earlier run made: --force must not delete other work."""
     if out.exists() and not (out / RECORD).is_file() and not (out.is_dir() and not any(out.iterdir())):
         raise DisconerError(
             "This folder was not written by `disconer prepare`, so it is not replaced",

@@ -1,6 +1,6 @@
 """PsyTAR: what patients wrote about four psychiatric drugs (Zolnoori et al. 2019).
 
-    Sentence_Labeling                     drug_id, sentence_index, sentences: the posts, a sentence a row
+    Sentence_Labeling                     drug_id, sentence_index, sentences: the posts, one sentence per row
     ADR_Identified, WD_…, SSI_…, DI_…     drug_id, sentence_index, ADR1, ADR2, …: mentions in a sentence
 
 Mentions are strings without offsets. Each is searched for in its sentence; what is not found there is left out
@@ -224,7 +224,7 @@ def _posts(workbook: Workbook, ledger: Ledger) -> dict[str, list[tuple[str, Ment
             if sentences:
                 sentences[0][1].setdefault(label, []).extend(mentions)
             elif mentions:
-                ledger.fault(_stray(row, sheet, workbook.origin))
+                ledger.error(_stray(row, sheet, workbook.origin))
     return posts
 
 

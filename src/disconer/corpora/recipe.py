@@ -90,7 +90,7 @@ def not_the_source(path: Path, what: str, source: str) -> DisconerError:
 
 
 def missing_document(path: Path, document: str, what: str, source: str) -> BadInput:
-    """The fault for a document of a split that SOURCE lacks, or lacks a part of."""
+    """The error for a document of a split that SOURCE lacks, or lacks a part of."""
     return BadInput(
         "missing-file",
         what,

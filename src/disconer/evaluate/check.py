@@ -129,8 +129,8 @@ class Example:
 class Check:
     """The result of checking a corpus.
 
-    ledger: errors (`faults`: unusable input) and what was normalised on reading (`repairs`).
-    oddities: warnings: entities that are usable but look wrong, by reason.
+    ledger: errors (`errors`: unusable input) and what was normalised on reading (`repairs`).
+    warnings: warnings: entities that are usable but look wrong, by reason.
     ceiling: what a model reaches at best, by its settings.
     """
 
@@ -140,17 +140,17 @@ class Check:
     entities: int = 0
     sentences: int = 0
     sentences_with_heads: int = 0
-    oddities: Counter[str] = field(default_factory=Counter)
-    odd_examples: list[Example] = field(default_factory=list)
+    warnings: Counter[str] = field(default_factory=Counter)
+    warning_examples: list[Example] = field(default_factory=list)
 
     @property
-    def has_faults(self) -> bool:
-        return bool(self.ledger.faults)
+    def has_errors(self) -> bool:
+        return bool(self.ledger.errors)
 
     @property
     def examples(self) -> list[Example]:
         """Examples, errors first; limited in number."""
-        return [*map(_fault_example, self.ledger.examples), *self.odd_examples]
+        return [*map(_error_example, self.ledger.examples), *self.warning_examples]
 
     def add(self, document: Document) -> None:
         document = segment(document)
@@ -169,12 +169,12 @@ class Check:
             if reason != EDGE:
                 self._note(reason, entity, document)
 
-    def _note(self, oddity: str, entity: Entity, document: Document) -> None:
-        self.oddities[oddity] += 1
-        if self.oddities[oddity] <= EXAMPLES_EACH:
+    def _note(self, warning: str, entity: Entity, document: Document) -> None:
+        self.warnings[warning] += 1
+        if self.warnings[warning] <= EXAMPLES_EACH:
             where = Where(document=document.id, entity=entity.id, offset=entity.start)
-            message = f"{where}: {entity.label} {excerpt(entity.text)} {oddity}."
-            self.odd_examples.append(Example(oddity, message, where))
+            message = f"{where}: {entity.label} {excerpt(entity.text)} {warning}."
+            self.warning_examples.append(Example(warning, message, where))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values under stable keys."""
@@ -183,9 +183,9 @@ class Check:
             "entities": self.entities,
             "sentences": self.sentences,
             "sentences_with_heads": self.sentences_with_heads,
-            "faults": dict(self.ledger.faults),
+            "errors": dict(self.ledger.errors),
             "repairs": dict(self.ledger.repairs),
-            "oddities": dict(self.oddities),
+            "warnings": dict(self.warnings),
             "examples": [example.to_dict() for example in self.examples],
             "oracle": {name: self._oracle(name) for name in self.ceiling.names},
         }
@@ -197,7 +197,7 @@ class Check:
         return {"all": total, **by_kind, "lost": dict(ceiling.lost[name]), "extra": ceiling.extra[name]}
 
 
-def _fault_example(error: BadInput) -> Example:
+def _error_example(error: BadInput) -> Example:
     return Example(error.problem, str(error), error.where or Where())
 
 
@@ -205,7 +205,7 @@ def check(documents: Iterable[Document], ceiling: Ceiling, ledger: Ledger | None
     """Check documents, one after another.
 
     ceiling: counts what a model can make of them at best.
-    ledger: the one that their reader keeps; with `skip_bad`, so that it counts faults instead of raising the first.
+    ledger: the one that their reader keeps; with `skip_bad`, so that it counts errors instead of raising the first.
     """
     account = Check(ledger or Ledger(skip_bad=True), ceiling)
     for document in documents:

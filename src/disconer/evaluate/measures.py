@@ -205,13 +205,13 @@ def f1_interval(
     """
     if len(documents) < 2:
         return None
-    chance = random.Random(seed)
-    units = _in_groups([(2 * counts.right, counts.gold + counts.predicted) for counts in documents], chance)
+    rng = random.Random(seed)
+    units = _in_groups([(2 * counts.right, counts.gold + counts.predicted) for counts in documents], rng)
     agreed = [unit[0] for unit in units]
     possible = [unit[1] for unit in units]
     figures = []
     for _ in range(resamples):
-        drawn = chance.choices(range(len(units)), k=len(units))
+        drawn = rng.choices(range(len(units)), k=len(units))
         total = sum(map(possible.__getitem__, drawn))
         if total:
             figures.append(sum(map(agreed.__getitem__, drawn)) / total)
@@ -222,13 +222,13 @@ def f1_interval(
     return Interval(figures[outside], figures[-1 - outside])
 
 
-def _in_groups(rows: list[tuple[int, int]], chance: random.Random) -> list[tuple[int, int]]:
+def _in_groups(rows: list[tuple[int, int]], rng: random.Random) -> list[tuple[int, int]]:
     """At most MAX_UNITS rows, each the sum of a random group of documents.
 
     Sums of random groups have the same variance as their documents, so the interval keeps its width.
     """
     if len(rows) <= MAX_UNITS:
         return rows
-    chance.shuffle(rows)
+    rng.shuffle(rows)
     groups = [rows[number::MAX_UNITS] for number in range(MAX_UNITS)]
     return [(sum(row[0] for row in group), sum(row[1] for row in group)) for group in groups]

@@ -32,12 +32,12 @@ class Histogram:
     def max(self) -> int:
         return max(self.counts, default=0)
 
-    def quantile(self, share: float) -> int:
+    def quantile(self, fraction: float) -> int:
         """The quantile: the smallest number such that at least this fraction of values are not above it."""
         reached = 0
         for value, times in sorted(self.counts.items()):
             reached += times
-            if reached >= share * self.n:
+            if reached >= fraction * self.n:
                 return value
         return 0
 
@@ -189,7 +189,7 @@ def stats(documents: Iterable[Document]) -> Stats:
     return counted
 
 
-WORTH_LINES = 0.005  # share of the entities that sentences by lines must save to be preferred to those by rules
+WORTH_LINES = 0.005  # fraction of the entities that sentences by lines must save to be preferred to sentences by rules
 
 
 class AnnotatedSentence(NamedTuple):

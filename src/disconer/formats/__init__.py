@@ -105,7 +105,7 @@ def read(
     """Documents of a file, folder, .zip or .gz, one after another.
 
     format: a name in `FORMATS`; recognised from the content if None.
-    ledger: keeps the account of faults and repairs; without one the first fault is raised.
+    ledger: counts errors and repairs; without one the first error is raised.
     """
     source, ledger = path if isinstance(path, Source) else Source(path), ledger or Ledger()
     chosen = format_named(format) if format else sniff(source)
@@ -118,7 +118,7 @@ def _unique(documents: Iterable[Document], source: Source, ledger: Ledger) -> It
         if seen.add(document.id):
             yield document
         else:
-            ledger.fault(
+            ledger.error(
                 BadInput(
                     "duplicate-id",
                     "Two documents have the same id",

@@ -58,7 +58,7 @@ def _passages(document: Document, described: list[dict[str, Any]] | None, ledger
     text = document.text
     if described is not None:
         pieces = [(start, end - start) for passage in described for start, end in passage["offsets"]]
-        if not holds(text, pieces):  # somebody changed the text
+        if not holds(text, pieces):  # the text was changed
             ledger.lost("passages that no longer fit their text", len(described))
             described = None
     return [
@@ -142,7 +142,7 @@ def _add_entity(item: Any, text: str, gathered: Gathered, where: Where, ledger: 
         label = field(item, "type", str, where)
         pairs, surface = _offsets(item, where), " ".join(_texts(item, where))
     except BadInput as error:
-        ledger.fault(error)
+        ledger.error(error)
         return
     entity = build_entity(
         label,
@@ -190,7 +190,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
         try:
             document = from_record(record, where, ledger)
         except BadInput as error:
-            ledger.fault(error)
+            ledger.error(error)
             continue
         yield document
 

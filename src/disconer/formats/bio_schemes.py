@@ -1,6 +1,6 @@
 """Label schemes: the entities of a sentence as one label a token, and back.
 
-bio    B- starts an entity, I- goes on, O is outside (IOB2).
+bio    B- starts an entity, I- continues it, O is outside (IOB2).
 bioes  as bio, with E- for the last token and S- for a lone one.
 biohd  as bio for continuous entities; parts of discontinuous ones are HB-/HI- where entities share them
        ("head") and DB-/DI- where they do not (Tang et al. 2013).
@@ -169,7 +169,7 @@ def decode(labels: Sequence[str]) -> list[Key]:
 
 
 def _stretches(labels: Sequence[str]) -> Iterator[tuple[str, str, Range]]:
-    """Runs of labels that go on from one another: part, type, tokens."""
+    """Runs of labels that continue one another: part, type, tokens."""
     first, current = 0, ("", "")
     for token, label in enumerate([*labels, OUTSIDE]):
         parsed = parse(label)

@@ -6,7 +6,7 @@
     pain	I-ADR
 
 Written in three schemes (`bio_schemes`), columns parted by a tab. Read whatever the scheme, parted by tabs or
-spaces; columns between the first and the last, and comments before a sentence, are passed over. Sentences are
+spaces; columns between the first and the last, and comments before a sentence, are ignored. Sentences are
 documents of their own until a `-DOCSTART-` comes; from there on, each starts a document. Its id in brackets is
 an addition that other readers do not see. Documents of one sentence are written without as long as no other
 kind has come.
@@ -68,7 +68,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
             where = Where(member.origin, group[0][0][0] if group else None)
             yield from_words(id or f"{member.stem}-{number}", sentences, where, ledger)
         except BadInput as error:
-            ledger.fault(error)
+            ledger.error(error)
 
 
 def _documents(member: Member) -> Iterator[tuple[str | None, list[Block]]]:
@@ -140,7 +140,7 @@ def _sentence_text(sentence: TokenSentence, scheme: Scheme, ledger: Ledger) -> s
 
 
 def _note_losses(entities: Sequence[Key], read_back: Iterable[Key], ledger: Ledger) -> None:
-    """Count the entities that do not come back, by their kind and what became of them, and those that nobody wrote."""
+    """Count the entities that are not read back, by kind and what became of them, and those that were never written."""
     written, found = Counter(entities), Counter(read_back)
     invented = found - written
     ledger.lost("repeated entities dropped", written.total() - len(written))

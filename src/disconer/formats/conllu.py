@@ -2,7 +2,7 @@
 
 A multiword token (`1-2 don't` over the words `do` and `n't`) is one token, as its words have no offsets of their
 own; its head and relation are those of its topmost word, so that what is left is a tree again. Empty nodes
-(`1.1`) stand nowhere in the text and are passed over. Both are counted.
+(`1.1`) are not in the text and are skipped. Both are counted.
 
 `# newdoc` starts a document; a file without is one. Sentences are joined by line breaks, paragraphs (`# newpar`)
 by an empty line. `# sent_id` goes to `extras["conllu"]`.
@@ -142,7 +142,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
         try:
             yield _read_document(group, member, number, ledger)
         except BadInput as error:
-            ledger.fault(error)
+            ledger.error(error)
 
 
 def _documents(member: Member) -> Iterator[list[Block]]:

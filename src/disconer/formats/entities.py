@@ -83,7 +83,7 @@ def build_entity(
             raise BadInput("bad-syntax", "A score must be between 0 and 1", got=str(score))
     except BadInput as error:
         where = Where(path, line, pairs[0][0] if pairs else None, document, id)
-        ledger.fault(
+        ledger.error(
             BadInput(
                 error.problem, error.what, where=where, got=error.got, expected=error.expected, fix=fix or error.fix
             )
@@ -172,7 +172,7 @@ class Gathered:
 
     def add(self, entity: Entity, fields: dict[str, Any]) -> None:
         if entity.id in self._seen:
-            self._ledger.fault(
+            self._ledger.error(
                 BadInput(
                     "duplicate-id",
                     "Two entities of a document have the same id",

@@ -57,7 +57,7 @@ def note_trees(document: Document, ledger: Ledger) -> None:
 def carried(document: Document, name: str) -> Iterator[dict[str, Any]]:
     """The extras of that name, to be used within the block.
 
-    They come from files that people edit: if they are not as we write them, that is said, not shown as a traceback.
+    They come from files that users edit: if they are not as we write them, that is an error message, not a traceback.
     """
     try:
         yield dict(document.extras.get(name, {}))

@@ -21,13 +21,13 @@ Writer = Callable[[Iterable[Document], Path, Ledger], None]
 class Format:
     """One way to store annotated text.
 
-    name: how people choose it (`--from brat`).
+    name: how users choose it (`--from brat`).
     about: one line for the table of formats. holds: what it can hold, likewise; a writer counts what it cannot.
     suffixes: file names that it may have, for sniffing and for reading folders.
     sniff: whether a member with one of the suffixes, by its name and first bytes, is of this format.
     read, write: from a `Source`, to a path. `write` makes the whole output or none of it.
     writes_folder: the output path is a folder, not a file.
-    lines_stand_alone: a line says all of its document, its id too, so that others may be passed over unread.
+    lines_stand_alone: a line has all of its document, including its id, so that other lines may be skipped unread.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Format:
 def member_reader(suffixes: tuple[str, ...], read_member: Callable[[Member, Ledger], Iterator[Document]]) -> Reader:
     """A reader for formats in which each file stands by itself.
 
-    A member that is broken as a whole is one fault; what was read of it before stays.
+    A file that is broken as a whole is one error; what was read of it before is kept.
     """
 
     def read(source: Source, ledger: Ledger) -> Iterator[Document]:
@@ -53,7 +53,7 @@ def member_reader(suffixes: tuple[str, ...], read_member: Callable[[Member, Ledg
                 try:
                     yield from read_member(member, ledger)
                 except BadInput as error:
-                    ledger.fault(error)
+                    ledger.error(error)
 
     return read
 

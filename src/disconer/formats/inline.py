@@ -1,4 +1,4 @@
-"""Dai's inline format (Dai et al., ACL 2020): three lines a sentence, each sentence a document of its own.
+"""Dai's inline format (Dai et al., ACL 2020): three lines per sentence, each sentence a document of its own.
 
     Severe joint and neck pain .
     0,1,4,4 ADR|3,4 ADR
@@ -65,15 +65,15 @@ def _blocks(member: Member, ledger: Ledger) -> Iterator[_Block]:
         if len(held) == 3:
             count += 1
             if line.strip():
-                ledger.fault(_no_empty_line(Where(member.origin, number), line))
+                ledger.error(_no_empty_line(Where(member.origin, number), line))
                 held = [line]
             else:
                 yield _Block(count, number - 2, held[0], held[1])
                 held = []
-    if len(held) == 2:  # the empty line at the end of a file is easily lost, and nobody misses it
+    if len(held) == 2:  # the empty line at the end of a file is easily lost, and not needed
         yield _Block(count + 1, number - 1, held[0], held[1])
     elif held:
-        ledger.fault(_no_mentions_line(Where(member.origin, number), held[0]))
+        ledger.error(_no_mentions_line(Where(member.origin, number), held[0]))
 
 
 def _no_mentions_line(where: Where, line: str) -> BadInput:
@@ -108,7 +108,7 @@ def _mentions(block: _Block, where: Where, ledger: Ledger) -> Iterator[Mention]:
             ranges = [(first, last + 1) for first, last in zip(numbers[::2], numbers[1::2], strict=True)]
             yield Mention(label.strip(), ranges)
         else:
-            ledger.fault(
+            ledger.error(
                 BadInput(
                     "bad-syntax",
                     "This is not a mention",

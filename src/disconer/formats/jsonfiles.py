@@ -22,7 +22,7 @@ _BOM = "\ufeff"
 
 
 def iter_records(member: Member, ledger: Ledger) -> Iterator[tuple[Where, Any]]:
-    """The records of a file, each with its place. A bad line of JSON Lines is one fault; another file is bad whole."""
+    """The records of a file, each with its place. Each bad line of JSON Lines is one error; any other bad file, one."""
     if member.suffix not in _LINES and not _has_record_lines(member):
         where = Where(member.origin)
         content = parse_json(decode(_whole(member), member.origin), where)
@@ -34,7 +34,7 @@ def iter_records(member: Member, ledger: Ledger) -> Iterator[tuple[Where, Any]]:
             try:
                 record = parse_json(line, where)
             except BadInput as error:
-                ledger.fault(error)
+                ledger.error(error)
                 continue
             yield where, record
 

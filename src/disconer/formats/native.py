@@ -1,4 +1,4 @@
-"""Native JSONL, one document a line: everything that disconer knows of a document, nothing lost.
+"""Native JSONL, one document per line: everything that disconer knows of a document, without loss.
 
 {"id": "doc1", "text": "…", "entities": [{"id": "T1", "label": "ADR", "fragments": [[0, 4], [15, 20]], "score": 0.93}],
  "sentences": [{"start": 0, "end": 21, "tokens": [[0, 4], …], "heads": [1, -1, …], "relations": ["nsubj", …]}],
@@ -110,7 +110,7 @@ def _read_entity(item: Any, text: str, ledger: Ledger, where: Where) -> Entity |
             got=excerpt(item),
             expected='{"label": …, "fragments": [[start, end], …]}',
         )
-    ledger.fault(problem)
+    ledger.error(problem)
     return None
 
 
@@ -156,7 +156,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
                 ) from error
             yield from_record(record, ledger=ledger, path=member.origin, line=number)
         except BadInput as error:
-            ledger.fault(error)
+            ledger.error(error)
 
 
 def to_line(document: Document) -> bytes:

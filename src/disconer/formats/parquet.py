@@ -112,7 +112,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
                 try:
                     yield _document(row, ledger, f"{member.origin}, row {number}")
                 except BadInput as error:
-                    ledger.fault(error)
+                    ledger.error(error)
 
 
 def _document(row: dict[str, Any], ledger: Ledger, where: str) -> Document:

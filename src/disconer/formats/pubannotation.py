@@ -179,7 +179,7 @@ class _TrackReader:
         denotations, relations, loose = unchain(lists["denotations"], lists["relations"])
         for item in loose:
             problem = "This fragment is not in a chain from a denotation with a label"
-            self._ledger.fault(BadInput("bad-syntax", problem, where=self._place(name_of(item))))
+            self._ledger.error(BadInput("bad-syntax", problem, where=self._place(name_of(item))))
         scores, attributes = _split_scores(lists["attributes"], {name_of(item) for item in denotations})
         for item in denotations:
             entity = self._entity(item, prefix, scores.get(name_of(item)))
@@ -206,7 +206,7 @@ class _TrackReader:
             label = field(item, "obj", str, where)
             pairs = [(field(span, "begin", int, where), field(span, "end", int, where)) for span in spans_of(item)]
         except BadInput as error:
-            self._ledger.fault(error)
+            self._ledger.error(error)
             return None
         return build_entity(
             label,
@@ -247,7 +247,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
         try:
             document = from_record(record, name, where, ledger)
         except BadInput as error:
-            ledger.fault(error)
+            ledger.error(error)
             continue
         yield document
 

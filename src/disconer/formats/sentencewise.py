@@ -50,7 +50,7 @@ def from_words(
 ) -> Document:
     """The document of some sentences: words joined by spaces, sentences by line breaks.
 
-    A mention outside its sentence is a fault by itself; an empty word makes the whole document one.
+    A mention outside its sentence is an error of its own; an empty word invalidates the whole document.
     """
     sentences = list(sentences)
     where = Where(where.path, where.line, document=id)
@@ -76,7 +76,7 @@ def _entities(
     for mention in mentions:
         problem = _misplaced(mention, len(sentence.tokens), where)
         if problem:
-            ledger.fault(problem)
+            ledger.error(problem)
             continue
         pairs = [(sentence.tokens[first].start, sentence.tokens[end - 1].end) for first, end in mention.ranges]
         entity = build_entity(

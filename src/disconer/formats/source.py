@@ -159,7 +159,7 @@ def decode(data: bytes, origin: str, line: int | None = None) -> str:
 
 
 class Source:
-    """The members of a path, in the order of their names. Hidden files and folders are passed over."""
+    """The members of a path, in the order of their names. Hidden files and folders are skipped."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)

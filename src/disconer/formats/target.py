@@ -63,7 +63,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         raise
 
 
-# An empty name, one that climbs out or that readers would pass over as hidden, and what no file system takes.
+# An empty name, one that leads out of the folder or that readers would skip as hidden, and what no file system takes.
 _NO_FILE_NAME = re.compile(r"(?:^|/)(?:\.|/|\Z)|[\0\ud800-\udfff]")
 
 

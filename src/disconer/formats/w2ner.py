@@ -31,7 +31,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
         try:
             yield _read_record(record, id, Where(where.path, where.line, document=id), ledger)
         except BadInput as error:
-            ledger.fault(error)
+            ledger.error(error)
 
 
 def _read_record(record: Any, id: str, where: Where, ledger: Ledger) -> Document:
@@ -43,7 +43,7 @@ def _read_record(record: Any, id: str, where: Where, ledger: Ledger) -> Document
         if mention is not None:
             mentions.append(mention)
         else:
-            ledger.fault(
+            ledger.error(
                 BadInput(
                     "bad-syntax",
                     "This is not an entity",

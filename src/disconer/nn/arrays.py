@@ -26,7 +26,7 @@ class WordArrays:
         (R, P) and (B, N).  Shape: (M,)
     word_mask:  Shape: (B, N)
     real_words: the places of words in the flattened (B, N), as the others are padding. K of them.  Shape: (K,)
-    own_mask: the words whose entities are learnt from this window.  Shape: (B, N)
+    own_mask: the words whose entities are learned from this window.  Shape: (B, N)
     heads: -1 for a root.  Shape: (B, N)
     parsed: whether the window has heads at all.  Shape: (B,)
     lengths: words of each window.  Shape: (B,)
@@ -48,12 +48,12 @@ class WordArrays:
 
 
 def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multiple: int = 1) -> WordArrays:
-    """Pad windows to one size, a multiple of some number: a GPU plans its work again for every size that it meets.
+    """Pad windows to one size, a multiple of `multiple`: a GPU plans its work again for every new size.
 
     passages: windows whose subwords share a row.
 
-    A batch may be a hundred short windows, so all of them are laid out at once: the true places of a mask, row by
-    row, are in the order of the windows' values one after another.
+    A batch may be a hundred short windows, so all of them are filled at once: the true positions of a mask, row by
+    row, are in the order of the windows' concatenated values.
     """
     before, around = len(reader.prefix), len(reader.prefix) + len(reader.suffix)
     windows = [window for passage in passages for window in passage]
@@ -79,7 +79,7 @@ def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multipl
     opening = np.repeat(row * len(subword), lengths)  # of each word, the place that opens its row
     start = opening + np.repeat(origin, lengths) + first  # of each word, the place of its first subword
     first_piece = np.zeros(word_mask.shape, dtype=np.int64)
-    # A word without subwords takes what opens the row, a special subword as a rule: a neighbour's would make it its double.
+    # A word without subwords gets the vector of what opens the row, usually a special token, not that of a neighbour.
     first_piece[word_mask] = np.where(counts, start, opening)
     earlier = np.cumsum(counts) - counts  # of each word, the subwords of all words before it
     real_words = np.flatnonzero(word_mask)

@@ -111,7 +111,7 @@ GPU_SIZE_MULTIPLE = 8
 
 
 def size_multiple(device: torch.device) -> int:
-    """Of which the numbers of words and subwords of a batch should be on a device."""
+    """The words and subwords of a batch should be padded to a multiple of this on a device."""
     return 1 if device.type == "cpu" else GPU_SIZE_MULTIPLE
 
 

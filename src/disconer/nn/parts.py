@@ -68,16 +68,16 @@ class WordEncoder(nn.Module, ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """Numbers of a word vector."""
+        """Size of a word vector."""
 
     @property
     def max_subwords(self) -> int | None:
-        """How many subwords it takes at once, special ones included; None for no limit."""
+        """How many subwords it takes at once, special tokens included; None for no limit."""
         return None
 
     @property
     def vectors(self) -> nn.Parameter | None:
-        """The table of vectors that it starts from, one a subword, if training may push it; else None."""
+        """The embedding table, one vector per subword, if adversarial training may perturb it; else None."""
         return None
 
     @abstractmethod
@@ -90,14 +90,14 @@ class WordEncoder(nn.Module, ABC):
 
     @abstractmethod
     def description(self) -> dict[str, Any]:
-        """JSON values from which, with the configuration, it can be built again; its weights are kept elsewhere."""
+        """JSON values from which, with the configuration, it can be rebuilt; its weights are stored separately."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
     """An encoder and what reads for it.
 
-    notes: what there is to say about them, line by line.
+    notes: lines to show to the user.
     """
 
     encoder: WordEncoder
@@ -154,7 +154,7 @@ AxisNames: TypeAlias = Mapping[int, Sequence[Hashable]]  # by axis, what each pl
 class Transferable(Protocol):
     """A head that can start from the parameters of another of its kind (`training.start_from`).
 
-    A head without this method is as good a head; it starts fresh.
+    This method is optional: a head without it starts fresh.
     """
 
     def axis_names(self) -> Mapping[str, AxisNames]:

@@ -19,11 +19,11 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Subwords:
-    """The subwords of one sentence, without those that a reader puts around it. A subword is what an encoder reads at once.
+    """The subwords of one sentence, without special tokens. A subword is the unit that an encoder reads.
 
     ids: of each subword a number, or a row of as many numbers as every subword of this reader has.
         Shape: (subwords,) or (subwords, C)
-    first, end: of each word, its subwords [first, end). A word that the reader passes over has none: first == end.
+    first, end: of each word, its subwords [first, end). A word that the reader skips has none: first == end.
     """
 
     ids: Ints

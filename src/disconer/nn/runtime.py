@@ -28,7 +28,7 @@ class Runtime(Protocol):
     batch_subwords, batch_cells: of the largest batch that it should be given, padding counted: what the encoder reads,
         and what the head makes of it (`HeadKind.cells`). They bound the memory of prediction, whatever the text.
     batch_overhead: what a batch costs beside its subwords, in subwords.
-    size_multiple: of which the numbers of words and subwords of a batch should be.
+    size_multiple: the words and subwords of a batch should be padded to a multiple of this.
     """
 
     device: str
@@ -70,5 +70,5 @@ class AnyModel(Protocol):
 
 
 def window_cost(model: AnyModel) -> Callable[[int], int]:
-    """What a window of so many words costs the head of a model, in the cells of which a batch has at most some."""
+    """What a window costs the head of a model, in cells (`HeadKind.cells`), by its number of words."""
     return partial(kind_of(model.config.head).cells, settings=model.config.head, labels=model.labels)

@@ -72,12 +72,12 @@ def _better(
     line: ScoreScale, step: ScoreScale, loss: float, odds: Sequence[float], right: Sequence[bool]
 ) -> tuple[ScoreScale, float] | None:
     """The line after a step, or after half of it, a quarter, …: whole ones leap too far where scores crowd at 1."""
-    share = 1.0
-    while share * (abs(step.slope) + abs(step.offset)) > _SETTLED:
-        moved = ScoreScale(line.slope - share * step.slope, line.offset - share * step.offset)
+    factor = 1.0
+    while factor * (abs(step.slope) + abs(step.offset)) > _SETTLED:
+        moved = ScoreScale(line.slope - factor * step.slope, line.offset - factor * step.offset)
         if (lower := _loss(moved, odds, right)) < loss:
             return moved, lower
-        share /= 2
+        factor /= 2
     return None
 
 

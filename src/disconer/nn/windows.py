@@ -22,7 +22,7 @@ from disconer.text.alignment import Range, TokenEntity
 
 MAX_WORDS = 512  # bounds what grows with the square of a sentence: syntax, pairs of fragments
 NO_LIMIT = 2**31
-OVERLAP = 0.25  # share of a window that it has in common with the next
+OVERLAP = 0.25  # fraction of a window that it has in common with the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Window:
 
 
 def windows(sentence: Sentence, subwords: Subwords, *, max_subwords: int, max_words: int = MAX_WORDS) -> list[Window]:
-    """Cover a sentence by windows of at most `max_subwords` subwords and `max_words` words, each overlapping the next."""
+    """Cover a sentence by overlapping windows of at most `max_subwords` subwords and `max_words` words each."""
     n_words = len(sentence.tokens)
     if n_words <= max_words and len(subwords.ids) <= max_subwords:
         return [Window(sentence, 0, n_words, (0, n_words), subwords)] if n_words else []
@@ -84,7 +84,7 @@ def windows(sentence: Sentence, subwords: Subwords, *, max_subwords: int, max_wo
 
 
 def passages(sizes: Sequence[int], most: int) -> list[range]:
-    """Cut a document's windows into passages of at most so many subwords, as few as can be and of like size.
+    """Cut a document's windows into passages of at most `most` subwords: as few as possible, of similar size.
 
     sizes: subwords of each window. One that has more than `most` is a passage by itself.
     """
@@ -186,7 +186,7 @@ def cheapest_batches(lengths: Sequence[int], batch_tokens: int, overhead: int) -
     """
     order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")
     sizes = np.asarray(lengths, dtype=np.int64)[order]
-    cost = np.zeros(len(order) + 1, dtype=np.int64)  # of the first so many
+    cost = np.zeros(len(order) + 1, dtype=np.int64)  # of the first n positions
     start = np.zeros(len(order) + 1, dtype=np.int64)  # of the batch that ends there
     for end in range(1, len(order) + 1):
         longest = int(sizes[end - 1])
@@ -203,13 +203,13 @@ def cheapest_batches(lengths: Sequence[int], batch_tokens: int, overhead: int) -
 
 def shuffled_batches(lengths: Sequence[int], batch_tokens: int, seed: int) -> list[list[int]]:
     """Like `batches_by_length`, but random within pools, and in random order: an epoch's plan."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     order = list(range(len(lengths)))
-    chance.shuffle(order)
+    rng.shuffle(order)
     plan: list[list[int]] = []
     for pool in _pools(order, lengths, POOL * batch_tokens):
         plan += [[pool[i] for i in batch] for batch in batches_by_length([lengths[p] for p in pool], batch_tokens)]
-    chance.shuffle(plan)
+    rng.shuffle(plan)
     return plan
 
 

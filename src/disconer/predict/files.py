@@ -75,7 +75,7 @@ class Folder:
         try:
             output = self._last_file(document)
         except BadInput as error:  # an id that is not a valid file name
-            self.ledger.fault(error)
+            self.ledger.error(error)
             return False
         self.see(document.id)
         return self._is_left(output)

@@ -166,7 +166,7 @@ def placed_documents(
             if first is unit:
                 yield block, document
             else:
-                ledger.fault(_same_id(document.id, first, unit))
+                ledger.error(_same_id(document.id, first, unit))
 
 
 def by_block(placed: Iterable[Placed]) -> Iterator[tuple[int, Iterator[Document]]]:

@@ -56,7 +56,7 @@ class Learnable:
                 self.lost[reason] += 1
 
     @property
-    def learnt(self) -> int:
+    def learnable(self) -> int:
         return self.entities - self.unaligned.total() - self.cut - self.lost.total()
 
     def lines(self) -> Iterator[str]:
@@ -194,10 +194,10 @@ class Plan:
 
     def _passages(self, seed: int) -> list[list[int]]:
         """Passages differ in every pass: a sentence is seen with much context, with little, and sometimes alone."""
-        chance = random.Random(seed)
+        rng = random.Random(seed)
         found = []
         for document in self._documents:
-            most = round(self._context * chance.random())
+            most = round(self._context * rng.random())
             cut = passages([self._subwords[number] for number in document], most)
             found += [[document[place] for place in passage] for passage in cut]
         return found

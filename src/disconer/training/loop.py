@@ -140,8 +140,8 @@ class Loop:
             total += self._step(step, tensors)
             n_seen += sum(len(batch.examples) for batch in step if batch.weight)
             self.display.step(epoch, number, len(steps), total / max(1, n_seen))
-        n_learnt = len(self.windows) * self.plan.passes
-        loss: float = self.accelerator.reduce(total, reduction="sum").item() / n_learnt
+        n_examples = len(self.windows) * self.plan.passes
+        loss: float = self.accelerator.reduce(total, reduction="sum").item() / n_examples
         if not math.isfinite(loss):
             raise DisconerError(
                 f"Loss became NaN or infinite in epoch {epoch}: training diverged",

@@ -72,14 +72,14 @@ def build_schedule(
     optimizer: torch.optim.Optimizer, config: TrainingConfig, n_steps: int
 ) -> torch.optim.lr_scheduler.LambdaLR:
     """The fraction of the peak rate at each step."""
-    return torch.optim.lr_scheduler.LambdaLR(optimizer, rate_share(config, n_steps))
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, rate_factor(config, n_steps))
 
 
-def rate_share(config: TrainingConfig, n_steps: int) -> Callable[[int], float]:
+def rate_factor(config: TrainingConfig, n_steps: int) -> Callable[[int], float]:
     """From step (counted from 0) to the fraction of the peak rate: warm-up, then decay."""
     n_rising = round(config.warmup * n_steps)
 
-    def share(step: int) -> float:
+    def factor(step: int) -> float:
         if step < n_rising:
             return (step + 1) / n_rising
         done = min(1.0, (step - n_rising) / max(1, n_steps - n_rising))
@@ -89,4 +89,4 @@ def rate_share(config: TrainingConfig, n_steps: int) -> Callable[[int], float]:
             return 0.5 * (1 + math.cos(math.pi * done))
         return 1.0
 
-    return share
+    return factor

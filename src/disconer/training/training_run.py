@@ -86,7 +86,7 @@ def _examples(model: Model, data: TrainingData, display: Display) -> list[Exampl
     account = Learnable(model.config.head)
     examples = make_examples(data.train, windower, account)
     display.account(account)
-    if not account.learnt:
+    if not account.learnable:
         raise DisconerError(
             f"None of {account.entities:,} training entities can be learned",
             where=Where(model.config.data.train),

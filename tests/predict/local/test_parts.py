@@ -149,4 +149,4 @@ def test_the_same_id_in_two_shares(tmp_path: Path) -> None:
     assert [document.id for document in read(tmp_path / "out.jsonl")] == [
         document.id for document in documents(20) if document.id != "d0018"
     ]
-    assert ledger.faults == {"duplicate-id": 1}
+    assert ledger.errors == {"duplicate-id": 1}

@@ -166,7 +166,7 @@ def test_an_id_is_written_once_even_by_two_runs(model: Path, tmp_path: Path, to:
         assert [document.id for document in read(tmp_path / "skipped")] == [f"d{number}" for number in range(20)]
         last = sorted((tmp_path / "skipped" / ".disconer").glob("part-*"))[-1]
         last.unlink()
-    assert ledger.faults == {"duplicate-id": 1}
+    assert ledger.errors == {"duplicate-id": 1}
 
 
 def test_bad_input_is_named_or_counted(notes: Path, model: Path, tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_bad_input_is_named_or_counted(notes: Path, model: Path, tmp_path: Path)
         predicted(notes, tmp_path / "out", model)
     ledger = Ledger(skip_bad=True)
     assert predicted(notes, tmp_path / "skipped", model, ledger=ledger).written == N
-    assert ledger.faults == {"bad-syntax": 1}
+    assert ledger.errors == {"bad-syntax": 1}
     assert [error.where.line for error in ledger.examples if error.where] == [N + 1]
 
 
@@ -228,8 +228,8 @@ def test_a_lost_block_is_noticed_before_its_part_counts_as_finished(
 def test_blocks_travel_whole() -> None:
     error = BadInput("bad-syntax", "This line is not JSON", fix="Look.")
     ledger = Ledger(skip_bad=True)
-    ledger.fault(error)
+    ledger.error(error)
     block = Block(7, b"content", ["a", "\ud83d"], ledger, ["careful"], 3, error, ("ValueError: x", "where"))
     back = Block.from_row(block.to_row())
-    assert (str(back.error), back.ledger.faults) == (str(error), {"bad-syntax": 1})
+    assert (str(back.error), back.ledger.errors) == (str(error), {"bad-syntax": 1})
     assert replace(back, ledger=ledger, error=error) == block

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disconer.text.syntax.attach import NO_RELATIONS, OTHER_TEXT, on_words
-from disconer.text.syntax.parser import CIRCLE, Parse, Tree, Unparsed, fault_in
+from disconer.text.syntax.parser import CIRCLE, Parse, Tree, Unparsed, problem_in
 from text.syntax.fakes import chain, plain_words
 
 
@@ -73,7 +73,7 @@ def test_a_tree_stays_a_tree_with_no_more_roots(case: tuple[list[str], list[str]
     ours, theirs, heads = case
     tree = on_words(plain_words(*ours), Parse(tuple(theirs), tuple(heads), tuple(map(str, heads))))
     assert isinstance(tree, Tree)
-    assert fault_in(tree.heads, len(ours)) is None
+    assert problem_in(tree.heads, len(ours)) is None
     assert 1 <= tree.n_roots <= heads.count(-1)
     assert tree.realigned == (ours != theirs)
 

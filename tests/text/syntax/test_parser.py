@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from disconer.core.types import Document, Sentence
 from disconer.text import segment
-from disconer.text.syntax.parser import CIRCLE, OUT_OF_RANGE, OWN_HEAD, WRONG_COUNT, Tree, Words, depths_of, fault_in
+from disconer.text.syntax.parser import CIRCLE, OUT_OF_RANGE, OWN_HEAD, WRONG_COUNT, Tree, Words, depths_of, problem_in
 from strategies import documents
 from text.syntax.fakes import words_of
 
 
 @pytest.mark.parametrize(
-    ("heads", "fault"),
+    ("heads", "problem"),
     [
         ((1, -1, 1), None),
         ((), None),
@@ -25,8 +25,8 @@ from text.syntax.fakes import words_of
         ((-1, 2, 1), CIRCLE),
     ],
 )
-def test_faults(heads: tuple[int, ...], fault: str | None) -> None:
-    assert fault_in(heads, 3 if heads else 0) == fault
+def test_problems(heads: tuple[int, ...], problem: str | None) -> None:
+    assert problem_in(heads, 3 if heads else 0) == problem
 
 
 def test_roots_are_counted() -> None:

@@ -169,7 +169,7 @@ def _record(document: Document, layout: Mapping[str, Any], ledger: Ledger) -> di
     """The document as BioC JSON."""
     whole = [{"offset": 0, "length": len(document.text)}]
     passages = layout.get("passages", whole)
-    has_changed = not holds(document.text, texts_at(passages))  # somebody changed the text
+    has_changed = not holds(document.text, texts_at(passages))  # the text was changed
     if has_changed:
         ledger.lost("passages that no longer fit their text", len(passages))
         passages = whole

@@ -28,7 +28,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
         try:
             collection, items = _unwrapped(record, where, ledger)
         except BadInput as error:
-            ledger.fault(error)
+            ledger.error(error)
             continue
         for item in items:
             document = _document(item, collection, where, ledger)
@@ -57,7 +57,7 @@ def _document(item: Any, collection: dict[str, Any], where: Where, ledger: Ledge
         record = completed(item, Where(where.path, where.line, document=name and str(name)), ledger)
         return to_document(fromJSON(record, "BioCDocument"), collection, where, ledger)
     except BadInput as error:
-        ledger.fault(error)
+        ledger.error(error)
         return None
 
 

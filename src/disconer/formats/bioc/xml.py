@@ -90,7 +90,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
                 try:
                     document = to_document(_decoded(element, where, ledger), collection, where, ledger)
                 except BadInput as error:
-                    ledger.fault(error)
+                    ledger.error(error)
                     continue
                 yield document
             elif element.tag == "infon":
@@ -117,7 +117,7 @@ def _decoded(element: Element, where: Where, ledger: Ledger) -> BioCDocument:
 
 
 def _complete(part: Element, where: Where, ledger: Ledger) -> None:
-    """Make sure of what the library takes for granted, and count what it passes over."""
+    """Check what the library takes for granted, and count what it ignores."""
     if part.tag not in _TAGS:
         ledger.lost(UNKNOWN_FIELDS)
         return

@@ -12,7 +12,7 @@ nothing was changed:
 the entities, in order, leaves no record. brat has no place for scores and sentences: they are not written.
 
 The text of a T line must be the text at its offsets, but for whitespace and the order of fragments. Two harmless
-kinds of damage are taken and counted (`misfit.excuse`); all else is a fault.
+kinds of damage are taken and counted (`misfit.excuse`); all else is an error.
 
 The .a1 and .a2 of the BioNLP shared tasks are read as if they were one .ann.
 """
@@ -52,7 +52,7 @@ def _read(source: Source, ledger: Ledger) -> Iterator[Document]:
             elif _folder(id) in annotated or not annotated:  # elsewhere a text is a README and the like
                 raise _missing(text_file, ".ann", "Add it, empty if the text has no annotations")
         except BadInput as error:
-            ledger.fault(error)
+            ledger.error(error)
 
 
 def _folder(id: str) -> str:
@@ -79,7 +79,7 @@ def _write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
             try:
                 _write_document(document, folder, ledger)
             except BadInput as error:
-                ledger.fault(error)
+                ledger.error(error)
 
 
 def _write_document(document: Document, folder: Path, ledger: Ledger) -> None:

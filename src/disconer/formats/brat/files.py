@@ -35,7 +35,7 @@ def excuse(pairs: Pairs, text: str, surface: str, labels: Collection[str]) -> st
     """Why a surface that does not fit leaves no doubt about the offsets, or None if it does.
 
     Two things happen to annotation files in the wild. A tool keeps only the first line of a mention of
-    several lines. And somebody renames a label by search and replace, which also replaces the word where
+    several lines. And users rename a label by search and replace, which also replaces the word where
     it is part of a mention's text. All other words must fit.
     """
     found = joined_text(text, pairs)
@@ -133,7 +133,7 @@ def _read_lines(lines: list[str], text: str, path: str, entities: dict[str, Enti
             continue
         id = own_id(line)
         if id in entities:
-            ledger.fault(_repeated(Where(path, number, entity=id)))
+            ledger.error(_repeated(Where(path, number, entity=id)))
             continue
         entity = file.entity(line, number)
         if entity is None:
@@ -154,7 +154,7 @@ class _AnnotationFile:
         """The entity of a T line, or None if it was skipped as bad."""
         bound = parse_text_bound(line)
         if bound is None:
-            self._ledger.fault(_bad_line(line, Where(self._path, number)))
+            self._ledger.error(_bad_line(line, Where(self._path, number)))
             return None
         id, label, pairs, surface = bound
         text, ledger, path = self._text, self._ledger, self._path
@@ -253,7 +253,7 @@ def _still_says(line: str, entity: Entity, document: Document) -> bool:
     try:
         if normalise(bound.pairs, document.text) != entity.fragments:
             return False
-    except ValueError:  # extras that somebody edited
+    except ValueError:  # extras that were edited
         return False
     labels = {entity.label for entity in document.entities}
     return surface_fits(bound.pairs, document.text, bound.surface) or bool(

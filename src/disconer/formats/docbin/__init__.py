@@ -38,7 +38,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
             try:
                 yield to_document(doc, id=f"{member.stem}-{number}", ledger=ledger, path=member.origin)
             except BadInput as error:
-                ledger.fault(error)
+                ledger.error(error)
 
 
 @contextmanager

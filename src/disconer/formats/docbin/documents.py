@@ -56,7 +56,7 @@ def cover(text: str, tokens: Iterable[Token], fragments: Iterable[Fragment]) -> 
 def sentences_of(doc: Doc, splitter: Splitter | None = None) -> tuple[Sentence, ...] | None:
     """The sentences that a pipeline marked in a Doc, or else those that `splitter` finds; None if there is neither.
 
-    Tokens that are only whitespace are left out. Heads come along where the Doc is parsed.
+    Tokens that are only whitespace are left out. Heads are included if the Doc is parsed.
     """
     if len(doc) > 1 and doc.has_annotation("SENT_START"):  # spaCy calls shorter ones annotated, whatever they are
         stretches: Iterable[Iterable[SpacyToken]] = doc.sents

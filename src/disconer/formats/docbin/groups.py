@@ -2,7 +2,7 @@
 
 One `Span` is one fragment; the fragments of an entity share `span.id`. What spans cannot say is in `group.attrs`:
 
-    "scores": one number a span, as spaCy's own span categorizer writes them
+    "scores": one number per span, as spaCy's own span categorizer writes them
     "disconer": "left_out", a list, and "widened", by span id: entities as they really are, where their borders lie
                 inside a spaCy token;
                 "renamed", by span id: the ids of entities that had none, or one that another had too;
@@ -78,7 +78,7 @@ def _spans(doc: Doc, entity: Entity, pairs: Sequence[tuple[int, int]], name: str
 
 
 def _whole_tokens(doc: Doc, entity: Entity) -> Sequence[tuple[int, int]]:
-    """The ranges of all tokens that an entity touches; fragments that meet by this are one."""
+    """The ranges of all tokens that an entity touches; fragments that touch are one."""
     spans = [doc.char_span(start, end, alignment_mode="expand") for start, end in entity.fragments]
     return normalise([(span.start_char, span.end_char) for span in spans if span is not None], doc.text)
 
@@ -125,7 +125,7 @@ def mentions_of(group: SpanGroup) -> list[Mention]:
     own = group.attrs.get(KEY, {})
     renamed, widened = own.get("renamed", {}), own.get("widened", {})
     scores = group.attrs.get("scores", ())
-    if len(scores) != len(group):  # somebody added spans or took some away
+    if len(scores) != len(group):  # spans were added or removed
         scores = [None] * len(group)
     found: dict[object, Mention] = {}
     for position, span in enumerate(group):
@@ -145,7 +145,7 @@ def mentions_of(group: SpanGroup) -> list[Mention]:
 def _name(span: Span) -> str | None:
     try:
         return span.id_ or None
-    except KeyError:  # somebody gave it as a number, for which spaCy knows no string
+    except KeyError:  # given as a number, for which spaCy knows no string
         return str(span.id)
 
 

@@ -1,4 +1,4 @@
-"""DyGIE++'s JSON lines (Wadden et al. 2019), and sodner's use of them (Li et al. 2021): one document a line.
+"""DyGIE++'s JSON lines (Wadden et al. 2019), and sodner's use of them (Li et al. 2021): one document per line.
 
 {"doc_key": "d1", "sentences": [["Severe", "joint", "and", "neck", "pain"]], "ner": [[[0, 1, "ADR"], [4, 4, "ADR"]]],
  "relations": [[[0, 1, 4, 4, "Combined"], [4, 4, 0, 1, "Combined"]]], "dep": [{"nodes": [[4], [4], …]}]}
@@ -44,7 +44,7 @@ def read_member(member: Member, ledger: Ledger) -> Iterator[Document]:
             id = field(record, "doc_key", str, where, default=f"{member.stem}-{number}")
             yield _read_record(record, id, Where(where.path, where.line, document=id), ledger)
         except BadInput as error:
-            ledger.fault(error)
+            ledger.error(error)
 
 
 def _read_record(record: dict[str, Any], id: str, where: Where, ledger: Ledger) -> Document:
@@ -84,13 +84,13 @@ def _per_sentence(record: dict[str, Any], name: str, n_sentences: int, where: Wh
 
 
 def _read_fragments(ner: list[Any], start: int, where: Where, ledger: Ledger) -> Iterator[Fragment]:
-    """The fragments of a sentence; scores after the label, as in predictions, are passed over."""
+    """The fragments of a sentence; scores after the label, as in predictions, are ignored."""
     for item in ner:
         match item:
             case [int(first), int(last), str(label), *_]:
                 yield (first - start, last + 1 - start), label
             case _:
-                ledger.fault(_not_a("mention", item, "[first token, last token, label]", where))
+                ledger.error(_not_a("mention", item, "[first token, last token, label]", where))
 
 
 def _read_relations(
@@ -106,7 +106,7 @@ def _read_relations(
                 else:
                     others.append(item)
             case _:
-                ledger.fault(_not_a("relation", item, "[first, last, first, last, label]", where))
+                ledger.error(_not_a("relation", item, "[first, last, first, last, label]", where))
     return links, others
 
 

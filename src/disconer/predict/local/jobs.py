@@ -85,7 +85,7 @@ class Jobs:
         if "warning" in message:
             warnings.warn(message["warning"], DisconerWarning, stacklevel=1)
         if "document" in message and not self._seen.add(message["document"]):
-            self._ledger.fault(_same_id(message["document"]))
+            self._ledger.error(_same_id(message["document"]))
         for _ in range(message.get("finished", 0)):
             yield
 

@@ -69,7 +69,7 @@ def part_from_dict(fields: Mapping[str, Any]) -> Part:
 def ledger_to_dict(ledger: Ledger) -> dict[str, Any]:
     return {
         "skip_bad": ledger.skip_bad,
-        "faults": dict(ledger.faults),
+        "errors": dict(ledger.errors),
         "repairs": dict(ledger.repairs),
         "losses": dict(ledger.losses),
         "examples": [error_to_dict(error) for error in ledger.examples],
@@ -78,7 +78,7 @@ def ledger_to_dict(ledger: Ledger) -> dict[str, Any]:
 
 def ledger_from_dict(fields: Mapping[str, Any]) -> Ledger:
     ledger = Ledger(skip_bad=fields["skip_bad"])
-    for name in ("faults", "repairs", "losses"):
+    for name in ("errors", "repairs", "losses"):
         getattr(ledger, name).update(fields[name])
     ledger.examples += [error for item in fields["examples"] if isinstance(error := error_from_dict(item), BadInput)]
     return ledger

@@ -102,7 +102,7 @@ def joined_lines(parts: Sequence[Part], ledger: Ledger) -> Iterator[tuple[int, b
             if seen.add(id):
                 yield block, line
             else:
-                ledger.fault(
+                ledger.error(
                     BadInput(
                         "duplicate-id",
                         "Two documents have the same id",

@@ -123,7 +123,7 @@ class RayWork:
                 ids.append(id)
             else:
                 dropped.append(at)
-                self._ledger.fault(_same_id(id))
+                self._ledger.error(_same_id(id))
         return Encoded(block.content, dropped)
 
 

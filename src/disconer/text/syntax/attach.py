@@ -12,7 +12,7 @@ from disconer.core.errors import BadInput, DisconerError, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Sentence
 from disconer.text.syntax.cache import ParseCache
-from disconer.text.syntax.parser import ROOT, Parse, Parser, Tree, Unparsed, Words, depths_of, fault_in
+from disconer.text.syntax.parser import ROOT, Parse, Parser, Tree, Unparsed, Words, depths_of, problem_in
 
 PART = "dep"  # the relation of a word to the one that stands for its block
 OTHER_TEXT = "the parser's words differ from the text"
@@ -21,8 +21,8 @@ NO_RELATIONS = "the numbers of relations and words differ"
 
 def on_words(words: Words, parse: Parse) -> Tree | Unparsed:
     """The tree over our words that a parse amounts to, if it is sound."""
-    if fault := fault_in(parse.heads, len(parse.forms)):
-        return Unparsed(fault)
+    if problem := problem_in(parse.heads, len(parse.forms)):
+        return Unparsed(problem)
     if len(parse.relations) != len(parse.forms):
         return Unparsed(NO_RELATIONS)
     if parse.forms == words.texts:
@@ -119,8 +119,8 @@ class Account:
         """Add to a ledger what was put right and what is missing."""
         ledger.repaired("sentences with several roots, kept as they are", self.forests)
         ledger.repaired("sentences that the parser cut into other words, aligned by characters", self.realigned)
-        for fault, times in self.dropped.items():
-            ledger.repaired(DROPPED + fault, times)
+        for problem, times in self.dropped.items():
+            ledger.repaired(DROPPED + problem, times)
         for reason, times in self.without.items():
             ledger.lost(WITHOUT + reason, times)
 
@@ -146,7 +146,7 @@ class Syntax:
     """Completes documents by heads, the same way for training and for prediction.
 
     parser: None if heads come with the data only.
-    missing: what to do about a sentence that gets none: go on and count it, or raise.
+    missing: what to do about a sentence that gets none: continue and count it, or raise.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class Syntax:
 
     def __call__(self, documents: Sequence[Document], account: Account) -> list[Document]:
         """Documents, all with sentences, each of which has heads where that can be; `account` counts them."""
-        checked = [_without_faulty_heads(document, account) for document in documents]
+        checked = [_without_invalid_heads(document, account) for document in documents]
         trees = self._find([words for document in checked for words in _unparsed_sentences(document)], account)
         return [self._complete(document, trees, account) for document in checked]
 
@@ -240,14 +240,14 @@ class Syntax:
         account.without[reason] += 1
 
 
-def _without_faulty_heads(document: Document, account: Account) -> Document:
+def _without_invalid_heads(document: Document, account: Account) -> Document:
     """The document without those heads of its own that are no tree: they are like none."""
     sentences = []
     for sentence in document.sentences or ():
-        fault = sentence.heads and fault_in(sentence.heads, len(sentence.tokens))
-        if fault:
-            account.dropped[fault] += 1
-        sentences.append(replace(sentence, heads=None, relations=None) if fault else sentence)
+        problem = sentence.heads and problem_in(sentence.heads, len(sentence.tokens))
+        if problem:
+            account.dropped[problem] += 1
+        sentences.append(replace(sentence, heads=None, relations=None) if problem else sentence)
     changed = any(new is not old for new, old in zip(sentences, document.sentences or (), strict=True))
     return document.replace(sentences=tuple(sentences)) if changed else document
 

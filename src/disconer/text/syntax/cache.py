@@ -1,7 +1,7 @@
 """Trees that were found before, on disk: by the words of a sentence and the parser that was asked.
 
-One SQLite file a parser. It holds digests of sentences and trees, never any text. Several processes may use it at
-once. It is a convenience: what is damaged in it counts as not there, and where it cannot be written, work goes on.
+One SQLite file per parser. It holds digests of sentences and trees, never any text. Several processes may use it at
+once. It is optional: damaged entries are ignored, and where it cannot be written, parsing continues without it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from disconer.core.errors import DisconerWarning
 from disconer.core.files import cache_folder
-from disconer.text.syntax.parser import Identity, Tree, Unparsed, Words, fault_in
+from disconer.text.syntax.parser import Identity, Tree, Unparsed, Words, problem_in
 
 T = TypeVar("T")
 
@@ -96,7 +96,7 @@ class ParseCache:
                 DisconerWarning,
                 stacklevel=3,
             )
-        except sqlite3.DatabaseError:  # not a database any more: begin anew
+        except sqlite3.DatabaseError:  # no longer a database: start again
             with suppress(OSError):
                 self.path.unlink(missing_ok=True)
         return None
@@ -114,14 +114,14 @@ def _pack(answer: Tree | Unparsed) -> bytes:
 
 
 def _unpack(data: object, n_words: int) -> Tree | Unparsed | None:
-    """The answer, or None if it is damaged or no answer about so many words."""
+    """The answer, or None if it is damaged or not about `n_words` words."""
     if not isinstance(data, bytes) or data[:CHECK_SIZE] != _check(data[CHECK_SIZE:]):
         return None
     content = json.loads(data[CHECK_SIZE:])
     if isinstance(content, str):
         return Unparsed(content)
     heads, relations, realigned = content
-    if fault_in(heads, n_words) or len(relations) != n_words:
+    if problem_in(heads, n_words) or len(relations) != n_words:
         return None
     return Tree(tuple(heads), tuple(map(sys.intern, relations)), realigned)
 

@@ -21,7 +21,7 @@ class ConlluParser:
         self._parses = _read(path)
 
     def identity(self) -> Identity | None:
-        return None  # reading the file anew is as quick as a cache
+        return None  # reading the file again is as fast as a cache
 
     def parse(self, sentences: Sequence[Words]) -> Iterator[Parse | Unparsed]:
         missing = Unparsed(f"not among the sentences of {self._path}")

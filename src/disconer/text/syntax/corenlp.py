@@ -28,7 +28,7 @@ MAX_ANSWER = 256 * 2**20  # bytes
 
 
 class Absent(Exception):
-    """Nobody answers at the address, or somebody else than CoreNLP."""
+    """There is no server at this address, or it is not CoreNLP."""
 
 
 class Trouble(Exception):

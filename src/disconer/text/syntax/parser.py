@@ -63,8 +63,8 @@ class Tree(NamedTuple):
         return self.heads.count(ROOT)
 
 
-def fault_in(heads: Sequence[int], n_words: int) -> str | None:
-    """What keeps heads from being a tree or a forest over so many words; None if nothing does."""
+def problem_in(heads: Sequence[int], n_words: int) -> str | None:
+    """Why heads are not a tree or forest over `n_words` words; None if they are."""
     if len(heads) != n_words:
         return WRONG_COUNT
     for word, head in enumerate(heads):
@@ -112,7 +112,7 @@ class Parse:
 class Unparsed:
     """No tree, and why not.
 
-    lasting: the sentence is the reason, so that asking again is of no use; else it is the parser, which may recover.
+    lasting: the sentence is the reason, so that a retry is pointless; else it is the parser, which may recover.
     """
 
     reason: str
@@ -138,7 +138,7 @@ class Parser(Protocol):
     def name(self) -> str: ...
 
     def identity(self) -> Identity | None:
-        """What the cache keeps trees under; None: they are not worth keeping."""
+        """The cache's key; None: trees are not worth caching."""
         ...
 
     def parse(self, sentences: Sequence[Words]) -> Iterator[Parse | Unparsed]:

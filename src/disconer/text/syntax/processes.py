@@ -19,7 +19,7 @@ from typing import IO, Any
 from disconer.core.errors import DisconerError
 from disconer.text.syntax.parser import Parse, Unparsed, Words
 
-AHEAD = 2  # batches a process that wait or are done and not yet taken
+AHEAD = 2  # batches per process that are waiting, or done and not yet taken
 
 Answer = Parse | Unparsed
 

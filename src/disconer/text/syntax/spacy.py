@@ -174,7 +174,7 @@ def _read_meta(folder: Path) -> dict[str, Any]:
 
 
 def _digest(folder: Path) -> str:
-    """A fingerprint of the pipeline's files: a folder may be trained anew under the same version."""
+    """A fingerprint of the pipeline's files: a pipeline may be retrained under the same version."""
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix not in (".py", ".pyc"):

@@ -14,7 +14,7 @@ KINDS = {"none": "", "data": "", "spacy": "PIPELINE", "stanza": "LANG", "corenlp
 FORMS = ", ".join(f"{kind}:{argument}" if argument else kind for kind, argument in KINDS.items())
 
 NONE, DATA = "none", "data"
-BIOMEDICAL = "spacy:en_disconer_biomedical"  # the parser that comes with disconer
+BIOMEDICAL = "spacy:en_disconer_biomedical"  # the bundled parser
 
 
 class ParserSpec(NamedTuple):

@@ -13,7 +13,7 @@ from disconer.text.alignment import align, to_fragments
 
 
 def oracle(document: Document, max_width: int | None = None) -> set[Key]:
-    """The entities that a faultless model with this width limit would find in a segmented document."""
+    """The entities that a perfect model with this width limit would find in a segmented document."""
     found: set[Key] = set()
     aligned, _ = align(document)
     for sentence, entities in zip(document.sentences or (), aligned, strict=True):

@@ -77,10 +77,12 @@ def test_the_score_of_a_continuous_entity_is_the_probability_that_it_is_decoded(
 
     paths = torch.tensor(list(product(range(len(tags)), repeat=n_words)))
     mask = torch.ones(len(paths), n_words, dtype=torch.bool)
-    chances = crf.log_likelihood(emissions.expand(len(paths), -1, -1), paths, mask).exp().tolist()
+    probabilities = crf.log_likelihood(emissions.expand(len(paths), -1, -1), paths, mask).exp().tolist()
     decoded = [BIO.decode([tags[number] for number in path]) for path in paths.tolist()]
     for label, ranges, score in found:
-        expected = sum(chance for chance, keys in zip(chances, decoded, strict=True) if (label, ranges) in keys)
+        expected = sum(
+            probability for probability, keys in zip(probabilities, decoded, strict=True) if (label, ranges) in keys
+        )
         assert score == pytest.approx(expected, abs=1e-4)
 
 

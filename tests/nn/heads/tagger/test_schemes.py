@@ -220,7 +220,7 @@ def test_an_entity_outside_the_sentence_is_refused(ranges: tuple[Range, ...]) ->
         BIO.encode([(X, ranges)], 3)
 
 
-# Real corpora: what a faultless tagger reaches
+# Real corpora: what a perfect tagger reaches
 
 
 def oracle(documents: Iterable[Document], scheme: Scheme) -> Counts:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from disconer.nn.parts import Encoding
 
 
-MAX_LETTERS = 50  # numbers of a word, the marks around it included
-# Letters are bytes, counted from 1, since 0 is for padding between words. What follows them:
+MAX_LETTERS = 50  # characters of a word, including the marks around it
+# Characters are bytes, numbered from 1; 0 is padding between words. The numbers after them:
 _SENTENCE_BEGINS, _SENTENCE_ENDS, _WORD_BEGINS, _WORD_ENDS, _FILL = range(257, 262)
 
 _REMEMBERED = 2**16  # words whose numbers are kept
@@ -35,12 +35,12 @@ def _word(letters: Sequence[int]) -> Ints:
 
 @lru_cache(_REMEMBERED)
 def letters_of(word: str) -> Ints:
-    """The numbers of a word.  Shape: (MAX_LETTERS,)"""
+    """The ids of a word's characters.  Shape: (MAX_LETTERS,)"""
     return _word([byte + 1 for byte in word.encode("utf-8", "ignore")])
 
 
 class ElmoReader:
-    """Reads words letter by letter, and puts the marks of a sentence around each window. See `Reader`."""
+    """Reads words character by character, with sentence marks around each window. See `Reader`."""
 
     padding = 0
     prefix: Ints = _word([_SENTENCE_BEGINS])[None]
@@ -51,7 +51,7 @@ class ElmoReader:
         return [_read(text, sentence) for sentence in sentences]
 
     def save(self, folder: Path) -> None:
-        """There is nothing to keep: letters are numbered as the first ELMo did."""
+        """Nothing to save: the numbering of characters is that of the original ELMo."""
 
 
 def _read(text: str, sentence: Sentence) -> Subwords:
@@ -65,13 +65,14 @@ ACTIVATIONS = ("relu", "tanh")
 
 @dataclass(frozen=True, slots=True)
 class ElmoOptions:
-    """Sizes of the two parts: from letters to word vectors, and the language models over these.
+    """Sizes of the character CNN and of the language models over its word vectors.
 
-    letter_size: numbers by which a letter is known. filters: width and number of each group of convolutions.
-    highways: layers after them. activation: of the convolutions.
-    word_size: numbers of a word in each direction. cells: of each LSTM. layers: LSTMs of each direction.
-    cell_clip, word_clip: where cells and words are cut off; None: nowhere.
-    skip: whether a layer's input is added to its output, but for the first.
+    letters: size of the character vocabulary. letter_size: character embedding size.
+    filters: width and number of the filters of each convolution.
+    highways: highway layers after them. activation: of the convolutions.
+    word_size: size of a word vector per direction. cells: of each LSTM. layers: LSTMs per direction.
+    cell_clip, word_clip: limits of cell and output values; None: no limit.
+    skip: whether a layer's input is added to its output, except for the first.
     """
 
     letters: int

@@ -1,4 +1,4 @@
-"""Word vectors from ELMo: a language model over letters in each direction, its layers mixed."""
+"""Word vectors from ELMo: a character-based language model in each direction, its layers mixed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 
 
 class Highway(nn.Module):
-    """Passes its input on, or something made of it: a gate decides number by number."""
+    """A highway layer: a gate mixes its input with a transformation of it, element by element."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class Highway(nn.Module):
 
 
 class LetterWords(nn.Module):
-    """Convolutions over the letters of each word, highways, and a projection."""
+    """Convolutions over the characters of each word, highway layers, and a projection."""
 
     def __init__(self, options: ElmoOptions) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ def _clipped(values: Tensor, limit: float | None) -> Tensor:
 
 
 class BiLm(nn.Module):
-    """The pretrained part. Nothing is remembered from one call to the next, unless the caller passes it on."""
+    """The pretrained part. It keeps no state between calls unless the caller passes it in."""
 
     def __init__(self, options: ElmoOptions) -> None:
         super().__init__()

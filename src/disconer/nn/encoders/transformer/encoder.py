@@ -28,10 +28,10 @@ class LayerMix(nn.Module):
         self.scale = nn.Parameter(torch.ones(()))
 
     def forward(self, layers: tuple[Tensor, ...]) -> Tensor:
-        shares = self.weights.softmax(0)  # (layers,)
+        weights = self.weights.softmax(0)  # (layers,)
         mixed = torch.zeros_like(layers[0])
-        for share, layer in zip(shares, layers, strict=True):
-            mixed = mixed + share * layer
+        for weight, layer in zip(weights, layers, strict=True):
+            mixed = mixed + weight * layer
         return self.scale * mixed
 
 

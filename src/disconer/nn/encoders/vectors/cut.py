@@ -19,7 +19,7 @@ from disconer.text import segment
 
 
 def cut(table: VectorTable, words: Iterable[str], folder: Path) -> int:
-    """Write the rows of a table that words have, by whichever of their variants; says how many they are."""
+    """Write the rows of these words and of their variants; returns how many they are."""
     rows = table.rows_of(words)
     folder.mkdir(parents=True, exist_ok=True)
     np.save(folder / "vectors.npy", table.vectors[rows])

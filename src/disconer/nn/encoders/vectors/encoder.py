@@ -29,7 +29,7 @@ from disconer.nn.parts import Encoding, WordBatch, WordEncoder
 class CharacterCnn(nn.Module):
     """The strongest answer of each filter anywhere in a word.
 
-    size: numbers by which a byte is known. filters: numbers of a word's vector. width: bytes that a filter sees.
+    size: of a byte's embedding. filters: size of the resulting vector. width: kernel width in bytes.
     """
 
     def __init__(self, *, size: int, filters: int, width: int) -> None:
@@ -52,7 +52,7 @@ class VectorWords(WordEncoder):
 
     table: its first two rows, for padding and unknown words, are not used.  Shape: (n, d)
     characters: adds what the spelling of a word says; None: nothing.
-    unknown: share of words that are read as unknown in training, so that the model learns what to make of these.
+    unknown: probability that a word is read as unknown in training, so that the model learns to handle unknown words.
     """
 
     def __init__(self, *, table: Tensor, characters: CharacterCnn | None, unknown: float) -> None:
@@ -61,7 +61,7 @@ class VectorWords(WordEncoder):
         self.table = nn.Embedding(n_rows, self._table_size, padding_idx=PADDING, _weight=table)
         self.characters = characters
         self.unknown = nn.Parameter(torch.zeros(self._table_size))
-        self._unknown_share = unknown
+        self._unknown_probability = unknown
 
     @property
     def size(self) -> int:
@@ -70,8 +70,8 @@ class VectorWords(WordEncoder):
     def forward(self, batch: WordBatch) -> Tensor:
         """Shape: (B, N, size)"""
         rows = batch.piece_ids[..., 0]  # (B, N): a subword is a word
-        if self.training and self._unknown_share:
-            hidden = torch.rand(rows.shape, device=rows.device) < self._unknown_share
+        if self.training and self._unknown_probability:
+            hidden = torch.rand(rows.shape, device=rows.device) < self._unknown_probability
             rows = rows.masked_fill(hidden & (rows != PADDING), UNKNOWN)
         vectors = torch.where((rows == UNKNOWN).unsqueeze(-1), self.unknown, self.table(rows))  # (B, N, d)
         if self.characters is None:

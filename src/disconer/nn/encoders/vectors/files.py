@@ -39,7 +39,7 @@ def cut_short(path: str, *, got: str, expected: str) -> DisconerError:
     )
 
 
-def header_at_fault(path: str, *, got: str, expected: str) -> DisconerError:
+def wrong_header(path: str, *, got: str, expected: str) -> DisconerError:
     return DisconerError(
         "The first line of this file of word vectors does not match the rest",
         where=Where(path, 1),
@@ -73,7 +73,7 @@ def _text_rows(lines: Iterable[bytes], path: str, size: int, *, first_line: int,
             raise _not_a_vector(path, number, line, f"a word and {size} numbers")
         n_read += 1
         if count is not None and n_read > count:
-            raise header_at_fault(path, got=f"{count} words", expected="at least one more")
+            raise wrong_header(path, got=f"{count} words", expected="at least one more")
         yield row
     if count is not None and n_read < count:
         raise cut_short(path, got=f"{n_read} words", expected=f"{count}, as its first line says")
@@ -172,7 +172,7 @@ def _binary_rows(buffer: _Buffer, path: str, count: int, size: int) -> Iterator[
             raise cut_short(path, got=f"{number} whole words", expected=f"{count}, as its first line says")
         yield word.lstrip(b"\n\r"), np.frombuffer(numbers, dtype=_FLOAT)
     if rest := buffer.take(_LONGEST_WORD).strip():
-        raise header_at_fault(path, got=f"{count} words of {size} numbers", expected=f"room for {len(rest)} bytes more")
+        raise wrong_header(path, got=f"{count} words of {size} numbers", expected=f"room for {len(rest)} bytes more")
 
 
 _GZIP = b"\x1f\x8b"
@@ -262,6 +262,6 @@ def _header(line: bytes) -> tuple[int, int] | None:
 
 
 def _is_text(line: bytes) -> bool:
-    """Whether this is a word and numbers in letters, however many."""
+    """Whether this is a word followed by numbers as text, however many."""
     fields = line.split()
     return len(fields) > 1 and is_number(fields[-1])

@@ -84,7 +84,7 @@ class WordIndex:
 
 
 def build_index(words: list[bytes]) -> tuple[WordIndex, int]:
-    """The index of a table's words, row by row, and how many of them had been there before: the first one counts."""
+    """The index of a table's words, row by row, and the number of duplicates; the first one counts."""
     ends = np.cumsum([len(word) for word in words], dtype=np.int64)
     letters = np.frombuffer(b"".join(words), dtype=np.uint8)
     hashes = np.fromiter(map(word_hash, words), dtype=np.uint64, count=len(words))
@@ -111,7 +111,7 @@ def _again(words: list[bytes], hashes: Hashes, rows: Ints) -> NDArray[np.bool_]:
 class VectorTable:
     """Words and their vectors.
 
-    vectors: a row a word, in the order of the file (by frequency, as a rule).  Shape: (n, d)
+    vectors: one row per word, in the order of the file (usually by frequency).  Shape: (n, d)
     left_out: how much of the file could not be used, by reason.
     """
 
@@ -139,7 +139,7 @@ class VectorTable:
         return next((row for form in variants(word) if (row := self.index.get(form)) is not None), None)
 
 
-LAYOUT = 1  # of these files; raised when it changes, so that older ones are made anew
+LAYOUT = 1  # of these files; increased when it changes, so that older files are made again
 _FACTS = "table.json"
 _VECTORS = "vectors"
 _TYPES = {_VECTORS: "<f4", "hashes": "<u8", "rows": "<i8", "ends": "<i8", "letters": "u1"}
@@ -174,7 +174,7 @@ def write_table(rows: Rows, folder: Path) -> None:
     words: list[bytes] = []
     with open(folder / _VECTORS, "wb") as stream:
         for word, vector in rows.stream:
-            if reason := _fault(word, vector):
+            if reason := _problem(word, vector):
                 ledger.lost(reason)
             else:
                 words.append(word)
@@ -191,7 +191,7 @@ def write_table(rows: Rows, folder: Path) -> None:
     (folder / _FACTS).write_text(json.dumps({"shapes": shapes, "left_out": ledger.losses}), "utf-8")
 
 
-def _fault(word: bytes, vector: Floats) -> str | None:
+def _problem(word: bytes, vector: Floats) -> str | None:
     """Why a row cannot be used."""
     if not word:
         return "vectors without a word"
@@ -219,7 +219,7 @@ def load_vectors(name: str) -> VectorTable:
         return table
     try:
         return _into_cache(files, place)
-    except OSError:  # no room for a cache, or no right to one: a table for this process alone
+    except OSError:  # no space or permission for a cache: a table for this process alone
         return _without_cache(files)
 
 
@@ -251,7 +251,7 @@ def _publish(staging: Path, place: Path) -> None:
 def _without_cache(files: VectorFiles) -> VectorTable:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         _write(files, Path(folder))
-        table = read_table(Path(folder))  # what is mapped stays readable when its file has lost its name
+        table = read_table(Path(folder))  # a mapped file stays readable after it is deleted
     assert table is not None
     return table
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from disconer.config.section import Count, HeadSettings, Rate, Share, Sizes
+from disconer.config.section import Count, Fraction, HeadSettings, Rate, Sizes
 
 Decoding = Literal["envelopes", "paths"]
 
@@ -30,8 +30,10 @@ class GridSettings(HeadSettings):
     )
     biaffine: Count = Field(default=128, description="Size of the vectors of the biaffine product.")
     hidden: Count = Field(default=128, description="Hidden units between the convolutions and the scores.")
-    dropout: Share = Field(default=0.3, description="Dropout in the grid.")
+    dropout: Fraction = Field(default=0.3, description="Dropout in the grid.")
     gap_weight: Rate = Field(
         default=3.0, description="Weight of discontinuous entities in the loss: of their cells, and of links over gaps."
     )
-    threshold: Share = Field(default=0.5, description="Minimum probability of an entity: the product over its parts.")
+    threshold: Fraction = Field(
+        default=0.5, description="Minimum probability of an entity: the product over its parts."
+    )

@@ -111,7 +111,7 @@ class SpanHead(nn.Module):
     def loss(self, words: Tensor, batch: WordBatch, targets: SpanTargetBatch) -> Tensor:
         """Alpha * NLL(fragments) + beta * NLL(relations), summed over the batch."""
         scores, exists = self._span_scores(words, batch)
-        valid = exists & batch.own_mask[:, :, None]  # where windows overlap, a span is learnt in one of them
+        valid = exists & batch.own_mask[:, :, None]  # where windows overlap, a span is learned in one of them
         loss = self.alpha * self._fragment_loss(scores, valid, targets)
         if self.relations is not None:
             margin = margins(scores.detach(), valid, multilabel=self.multilabel)
@@ -177,7 +177,7 @@ class SpanHead(nn.Module):
     def _span_scores(self, words: Tensor, batch: WordBatch) -> tuple[Tensor, Tensor]:
         """Scores of all spans, and which of them exist.  Shape: (B, N, W, classes), (B, N, W)
 
-        Padding is left out before spans are scored, as a batch of unlike sentences is padding for the most part.
+        Padding is left out before spans are scored: most of a batch of sentences of different lengths is padding.
         """
         n_rows, n_words = words.shape[:2]
         n_widths = n_words if self.max_width is None else min(self.max_width, n_words)

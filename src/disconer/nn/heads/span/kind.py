@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from disconer.config.section import Count, HeadSettings, Rate, Section, Share, Sizes, Weight
+from disconer.config.section import Count, Fraction, HeadSettings, Rate, Section, Sizes, Weight
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
 from disconer.nn.heads.kind import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
@@ -24,7 +24,7 @@ class ScorerSettings(Section):
     """The classifier of spans: fragment or not, and its labels."""
 
     hidden: Sizes = Field(default=(150,), description="Hidden units of each layer, first to last; []: none.")
-    dropout: Share = Field(default=0.4, description="Dropout of the hidden units.")
+    dropout: Fraction = Field(default=0.4, description="Dropout of the hidden units.")
 
 
 class RelationSettings(Section):
@@ -35,7 +35,7 @@ class RelationSettings(Section):
         default=True, description="Learn also which fragments share text, as a further training signal."
     )
     hidden: Sizes = Field(default=(150,), description="Hidden units of each layer, first to last; []: none.")
-    dropout: Share = Field(default=0.4, description="Dropout of the hidden units.")
+    dropout: Fraction = Field(default=0.4, description="Dropout of the hidden units.")
 
 
 class SpanSettings(HeadSettings):
@@ -64,9 +64,9 @@ class SpanSettings(HeadSettings):
         return self.labels == "many"
 
 
-COVERED = 0.99  # share of the fragments that a width limit must reach
+COVERED = 0.99  # fraction of the fragments that a width limit must reach
 NARROWEST = 6  # the paper's narrowest limit: a small sample must not bind a model more tightly
-MULTILABEL = 0.01  # share of the spans with two labels from which a model should give more than one
+MULTILABEL = 0.01  # fraction of the spans with two labels from which a model should give more than one
 
 
 def propose_spans(survey: Survey, settings: SpanSettings) -> Proposal[SpanSettings]:
@@ -84,7 +84,7 @@ def propose_spans(survey: Survey, settings: SpanSettings) -> Proposal[SpanSettin
 
 
 def _spans(survey: Survey) -> tuple[Counter[int], float]:
-    """The widths of all fragments in words, each span once, and the share of those with more than one label."""
+    """The widths of all fragments in words, each span once, and the fraction of those with more than one label."""
     widths: Counter[int] = Counter()
     multilabel = 0
     for sentence in survey.sentences:

@@ -113,7 +113,7 @@ def possible_pairs(fragments: Fragments) -> Ints:
     return np.stack([first[alike], second[alike]])
 
 
-MOST_ENTITIES = 1000  # of one label in a window: more come only of a model that has not learnt anything
+MOST_ENTITIES = 1000  # of one label in a window: only an untrained model finds more
 
 PAIRS_AT_ONCE = 2**14  # 500 fragments in a window would otherwise need gigabytes
 

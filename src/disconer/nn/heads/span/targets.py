@@ -133,8 +133,8 @@ def relation_classes(
     both_gold = is_gold[first] & is_gold[second]
     classes = np.full(len(first), Relation.OTHER, dtype=np.int64)
     if overlapping:
-        share = spans.start[second] < spans.end[first]  # sorted: the second never starts first
-        classes[share & both_gold] = Relation.OVERLAPPING
+        overlap = spans.start[second] < spans.end[first]  # sorted: the second never starts first
+        classes[overlap & both_gold] = Relation.OVERLAPPING
     n_gold = len(gold_keys)
     pair_keys = number[first] * n_gold + number[second]
     succession = np.isin(pair_keys, targets.succession[0] * n_gold + targets.succession[1])

@@ -1,8 +1,8 @@
 """A linear-chain conditional random field (Lafferty et al. 2001) over the tags of a sentence.
 
 Shapes: B sentences, N words of the longest, T tags. Padding stands at the end of a sentence; every sentence has at
-least one word. Sums over paths are computed in log space, in float32 whatever the emissions come in, and word by
-word: nothing here is a matrix product, so autocast changes nothing.
+least one word. Sums over paths are computed in log space, in float32 whatever the dtype of the emissions, and word
+by word: there are no matrix products, so autocast has no effect.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from torch import Tensor, nn
 
 from disconer.nn.heads.tagger.numpy_crf import ANY
 
-FORBIDDEN = -1e4  # the score of a transition that must not be; finite, so that gradients are
+FORBIDDEN = -1e4  # the score of a forbidden transition; finite, so that gradients are
 IMPOSSIBLE = -1e30  # the log of a sum over no paths
 NEGLIGIBLE = -80.0  # e to this is lost when added to 1 in float32
 INITIAL = 0.1  # transitions are drawn from [-INITIAL, INITIAL]
-SEGMENTS_AT_ONCE = 2**10  # bounds memory where a model that has learnt nothing finds thousands
+SEGMENTS_AT_ONCE = 2**10  # bounds memory: an untrained model may find thousands
 
 
 class Segments(NamedTuple):
@@ -53,7 +53,7 @@ class Paths(NamedTuple):
 class LinearChainCrf(nn.Module):
     """Scores of tag sequences: emissions, transitions between tags, and tags that start and end a sentence.
 
-    may_start, may_follow, may_end: which tags and transitions are allowed; None for all. What is not has
+    may_start, may_follow, may_end: which tags and transitions are allowed; None for all. The others have
     probability 0 in training and prediction.  Shape: (T,), (T, T) from row to column, (T,)
     """
 
@@ -73,7 +73,7 @@ class LinearChainCrf(nn.Module):
         self.transitions = nn.Parameter(torch.empty(n_tags, n_tags).uniform_(-INITIAL, INITIAL))
         self.start = nn.Parameter(torch.empty(n_tags).uniform_(-INITIAL, INITIAL))
         self.end = nn.Parameter(torch.empty(n_tags).uniform_(-INITIAL, INITIAL))
-        # They follow from the tags, so a checkpoint need not hold them.
+        # They follow from the tags, so checkpoints do not store them.
         self.register_buffer("may_start", _allowed(may_start, n_tags), persistent=False)
         self.register_buffer("may_follow", _allowed(may_follow, n_tags, n_tags), persistent=False)
         self.register_buffer("may_end", _allowed(may_end, n_tags), persistent=False)
@@ -102,7 +102,7 @@ class LinearChainCrf(nn.Module):
     def partial_scores(self, emissions: Tensor, tags: Tensor, lengths: Tensor) -> Tensor:
         """The log sum of the scores of all tag sequences that have these tags, not normalised.  Shape: (B,)
 
-        tags: ANY where every tag will do.  Shape: (B, N)
+        tags: ANY where any tag is allowed.  Shape: (B, N)
         """
         tag = torch.arange(emissions.shape[-1], device=emissions.device)
         allowed = (tags == ANY)[:, :, None] | (tags[:, :, None] == tag)  # (B, N, T)
@@ -147,7 +147,7 @@ class LinearChainCrf(nn.Module):
         """The probability that all words of a segment have tags as asked, given the sentence.  Shape: (S,)
 
         Exact: sums over the paths up to the first word and from the last one on, which are computed once, are
-        joined by the paths between them that do as asked.
+        joined by the paths between them that have the tags asked for.
         """
         emissions = emissions.float()
         paths = self.paths(emissions, lengths)
@@ -180,7 +180,7 @@ class LinearChainCrf(nn.Module):
     # Both
 
     def scores(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Start, transitions and end, with what is not allowed. Shape: (T,), (T, T), (T,)"""
+        """Start, transitions and end; forbidden ones score `FORBIDDEN`. Shape: (T,), (T, T), (T,)"""
         return (
             torch.where(self.may_start, self.start.float(), FORBIDDEN),
             torch.where(self.may_follow, self.transitions.float(), FORBIDDEN),
@@ -224,9 +224,9 @@ def _inside(lengths: Tensor, n_words: int) -> Tensor:
 
 
 def _log_sum(scores: Tensor, dim: int) -> Tensor:
-    """As `torch.logsumexp`, but several times as fast on a CPU where many transitions are forbidden.
+    """Like `torch.logsumexp`, but several times faster on a CPU if many transitions are forbidden.
 
-    There the exponential of what underflows is slow; what cannot change the sum is raised to what is quick.
+    Exponentials that underflow are slow there, so values too small to change the sum are raised to `NEGLIGIBLE`.
     """
     largest = scores.detach().amax(dim, keepdim=True)
     return (scores - largest).clamp(min=NEGLIGIBLE).exp().sum(dim).log() + largest.squeeze(dim)
@@ -235,7 +235,7 @@ def _log_sum(scores: Tensor, dim: int) -> Tensor:
 def _follow(sums: Tensor, only: Tensor, free: Tensor, between: Tensor) -> Tensor:
     """Log sums over the tag of a word, for each tag of the next.  Shape: (S, T)
 
-    Where the word has one tag, which is almost everywhere, there is nothing to sum up; `free` are the others.
+    Almost every word has one tag, so that there is nothing to sum; `free` are the others.
     """
     one = only.clamp(min=0)
     following = sums.gather(1, one[:, None]) + between[one]  # (S, T)
@@ -243,7 +243,7 @@ def _follow(sums: Tensor, only: Tensor, free: Tensor, between: Tensor) -> Tensor
 
 
 def _as_asked(sums: Tensor, only: Tensor, never: Tensor) -> Tensor:
-    """Log sums of the tags that a word may have; of the others, nothing is left.  Shape: (S, T)"""
+    """Log sums of the tags that a word may have; IMPOSSIBLE for the others.  Shape: (S, T)"""
     tag = torch.arange(sums.shape[1], device=sums.device)
     allowed = ((only == ANY)[:, None] | (tag == only[:, None])) & (tag != never[:, None])
     return sums.masked_fill(~allowed, IMPOSSIBLE)

@@ -27,7 +27,7 @@ from disconer.text.alignment import TokenEntity
 
 @dataclass(frozen=True, slots=True)
 class TagTargets:
-    """The tags of the windows of a batch, by number; 0 for padding, ANY where nothing is to be learnt.
+    """The tags of the windows of a batch, by number; 0 for padding, ANY where nothing is learned.
 
     tags:  Shape: (B, words of the longest)
     complete: no window has a word without a tag.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from disconer.config.section import HeadSettings, Share, Sizes
+from disconer.config.section import Fraction, HeadSettings, Sizes
 from disconer.evaluate.check import Reach, WordEntity
 from disconer.evaluate.stats import Survey
 from disconer.nn.heads.kind import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
@@ -33,7 +33,7 @@ class TaggerSettings(HeadSettings):
     hidden: Sizes = Field(
         default=(150,), description="Hidden units of each layer between word vectors and tags; []: none."
     )
-    dropout: Share = Field(default=0.4, description="Dropout of the hidden units.")
+    dropout: Fraction = Field(default=0.4, description="Dropout of the hidden units.")
 
 
 OTHER_LABEL = "shares words with an entity of another label, and a word has one tag"

@@ -93,7 +93,7 @@ class NumpyCrf:
         return found
 
     def _segment_sums(self, emissions: Floats, forward: Floats, backward: Floats, asked: Asked) -> Floats:
-        """Log sums over the paths of sentences that do as asked.  Shape: (S,)"""
+        """Log sums over the paths of sentences that have the tags asked for.  Shape: (S,)"""
         row, first, end, only, never = asked
         sums = _as_asked(forward[row, first], only[:, 0], never[:, 0])  # (S, T)
         for step in range(1, int((end - first).max())):
@@ -137,7 +137,7 @@ def _log_sum(scores: Floats, axis: int) -> Floats:
 
 
 def _as_asked(sums: Floats, only: Ints, never: Ints) -> Floats:
-    """Log sums of the tags that a word may have; of the others, nothing is left.  Shape: (S, T)"""
+    """Log sums of the tags that a word may have; IMPOSSIBLE for the others.  Shape: (S, T)"""
     tag = np.arange(sums.shape[1])
     allowed = ((only == ANY)[:, None] | (tag == only[:, None])) & (tag != never[:, None])
     return np.where(allowed, sums, IMPOSSIBLE)

@@ -1,8 +1,8 @@
 """From the tags of words to entities with scores. No torch here.
 
-In three steps, as the probabilities in the middle come from the CRF: read the entities off the tags
-(`read_entities`), ask how probable each is (`Asked`, which `LinearChainCrf.segment_probabilities` answers), and
-put both together (`TaggedEntities.scored`).
+In three steps, as the CRF computes the probabilities in between: read the entities off the tags (`read_entities`), ask
+for the probability of each (`Asked`, for `LinearChainCrf.segment_probabilities`), and combine the two
+(`TaggedEntities.scored`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class TaggedEntities(NamedTuple):
         probabilities: that the tags are as asked.  Shape: (S,)
 
         The score of an entity is the probability, under the CRF, that its words have their tags and that none of its
-        parts goes on. Of a discontinuous entity, the words between its parts may have any tags.
+        parts continues. The words in the gaps of a discontinuous entity may have any tags.
         """
         rows: list[list[Found]] = [[] for _ in range(n_rows)]
         for (row, (label, ranges)), probability in zip(self.found, probabilities.tolist(), strict=True):
@@ -61,7 +61,7 @@ def _ask(found: Sequence[tuple[int, Key]], best: Ints, lengths: Sequence[int], t
     number = {tag: position for position, tag in enumerate(tags)}
     row = np.array([row for row, _ in found], dtype=np.int64)
     first = np.array([ranges[0][0] for _, (_, ranges) in found], dtype=np.int64)
-    # The word after an entity is asked about, too: the entity must not go on there.
+    # The word after an entity counts, too: it must not continue the entity.
     end = np.array([min(ranges[-1][1] + 1, lengths[row]) for row, (_, ranges) in found], dtype=np.int64)
     width = int((end - first).max(initial=1))
     only = np.full((len(found), width), ANY, dtype=np.int64)

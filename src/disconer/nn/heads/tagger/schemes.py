@@ -64,7 +64,7 @@ from disconer.nn.heads.tagger.parts import (
 from disconer.text.alignment import Range
 
 OUTSIDE = "O"
-MOST_ENTITIES = 1000  # of one label in a sentence: more come only from a model that has not learnt anything
+MOST_ENTITIES = 1000  # of one label in a sentence: only an untrained model finds more
 
 Bools = NDArray[np.bool_]
 
@@ -190,7 +190,7 @@ class PartScheme:
         return tuple(tags) if len(found) == len(entities) and set(found) == set(entities) else None
 
     def _runs(self, tags: Sequence[str]) -> Iterator[tuple[str, str, Range]]:
-        """Runs of tags that go on from one another: part, label, words. An I- that goes on from nothing starts one."""
+        """Runs of tags that continue one another: part, label, words. An I- that continues nothing starts a run."""
         first, current = 0, (WHOLE, "")
         for word, tag in enumerate([*tags, OUTSIDE]):
             part, mark, label = parse(tag)
@@ -218,7 +218,7 @@ def parse(tag: str) -> tuple[str, str, str]:
 
 
 def continuation(tag: str) -> str:
-    """The tag by which the part of a tag, which is not O, goes on.
+    """The tag that continues the part of a tag other than O.
 
     >>> continuation("HB-Drug"), continuation("I-Drug")
     ('HI-Drug', 'I-Drug')
