@@ -1,6 +1,6 @@
 """Benchmark corpora: from the official distribution to a `Corpus` with the literature's splits.
 
-One module a corpus, which declares its own options; other packages add recipes under the entry-point group
+One module per corpus, which declares its own options; other packages add recipes under the entry-point group
 `disconer.corpora`. May import `core`, `text` and `formats`. No torch.
 """
 
@@ -27,7 +27,7 @@ RECIPES: Registry[Recipe] = Registry(
 
 
 def recipe_named(name: str) -> Recipe:
-    """The recipe of the corpus that people call `name`."""
+    """The recipe of the corpus called `name`."""
     return RECIPES.get(name)
 
 

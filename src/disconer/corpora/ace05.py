@@ -5,8 +5,8 @@
 
 As in Lu and Roth (2015): every mention by its extent, seven types, their 464 documents, which are all that have an
 `adj` folder in the sources bc, bn, nw and wl. Offsets count the characters of the .sgm less its tags. In most
-documents an `&amp;` counts five, as it stands; in a few it counts one. Which of the two a document follows is seen
-from its mentions, whose texts the .apf.xml repeats.
+documents an `&amp;` counts five, as it stands; in a few it counts one. Which of the two a document follows is
+determined from its mentions, whose texts the .apf.xml repeats.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OTHER_LANGUAGES = ("Arabic", "Chinese")  # the same sources and folders again
 
 _TAG = re.compile(r"<[^>]+>")
 _BODY = re.compile(r"<BODY>", re.IGNORECASE)
-_SOFT_BREAK = re.compile(r"(?<=\S)\n(?=\S)")  # lines are broken to fit; paragraphs are parted by blank lines or tags
+_SOFT_BREAK = re.compile(r"(?<=\S)\n(?=\S)")  # lines are wrapped; paragraphs are separated by blank lines or tags
 
 _AMPERSAND = re.compile(r"&amp;", re.IGNORECASE)
 

@@ -4,8 +4,8 @@
     cadec/original/LIPITOR.1.ann    brat-like T lines, `#` notes
     cadec/sct, cadec/meddra         the same mentions normalised; not read
 
-As Dai et al. (2020) have it: ADR mentions only, a sentence is a line, mentions that cut a word get all of it, and
-where the text of a mention differs from the text at its offsets (some fifty times, mostly in the order of the
+As Dai et al. (2020) have it: ADR mentions only, a sentence is a line, mentions that cut a word are widened to all of
+it, and where the text of a mention differs from the text at its offsets (some fifty times, mostly in the order of the
 fragments), the offsets are right.
 """
 

@@ -1,11 +1,11 @@
 """Chia: eligibility criteria of 1,000 clinical trials, inclusion and exclusion apart (Kury et al. 2020).
 
-    chia_without_scope/NCT00050349_exc.txt    the criteria, one a line
+    chia_without_scope/NCT00050349_exc.txt    the criteria, one per line
     chia_without_scope/NCT00050349_exc.ann    brat standoff
 
 The corpus has no official split. Here it follows from the md5 of the trial's number, so that both documents of a
 trial fall together: of each hundred values 80 are train, 10 dev, 10 test. A sentence is a line. Entities are those
-of the types that people search trials by; marks on whole criteria (Non-query-able, Parsing_Error, …) are left out.
+of the types that are used to search trials; marks on whole criteria (Non-query-able, Parsing_Error, …) are left out.
 """
 
 from __future__ import annotations

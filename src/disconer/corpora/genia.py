@@ -50,7 +50,7 @@ class Term:
     inside: tuple[Term, ...]
 
     def members(self, text: str) -> Iterator[tuple[genia_lex.Member, tuple[Fragment, ...] | None]]:
-        """What a coordination is made of, each member with its fragments, None if they cannot be told."""
+        """The members of a coordination, each with its fragments; None if they cannot be determined."""
         pieces = [Piece(*term.span, term.lex) for term in self.inside if not is_coordination(term.sem)]
         members = genia_lex.read_members(self.lex, self.sem)
         return zip(members, genia_lex.find_members(members, text, self.span, pieces), strict=True)
@@ -70,7 +70,7 @@ def label_of(sem: str) -> str | None:
 
 
 def read_terms(article: Element) -> tuple[str, list[Fragment], list[Term]]:
-    """The text of an article, its sentences a line each, where they stand, and the terms in them."""
+    """The text of an article, one sentence per line, the ranges of the sentences, and the terms in them."""
     parts: list[str] = []
     terms: list[Term] = []
 

@@ -22,7 +22,7 @@ from disconer.text import TOKENIZERS
 
 
 class Member(NamedTuple):
-    """One of the terms that a coordination names; `lex` is empty where it cannot be told."""
+    """One of the terms that a coordination names; `lex` is empty if it is unknown."""
 
     lex: str
     sem: str
@@ -104,7 +104,7 @@ def _ways(name: str, pieces: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
 def _best(
     ways: Sequence[tuple[Piece, ...]], text: str, taken: Sequence[tuple[Fragment, ...] | None]
 ) -> tuple[Fragment, ...]:
-    """The fragments of the way that says most about itself: of whole pieces, close together, early.
+    """The fragments of the most plausible way: of whole pieces, close together, early.
 
     "HS I, IV, and V": HS_IV is HS + IV, not HS + I + V. "GATA-1 and -2 or GATA-1 and -3 gene products": the
     first GATA-1 gene product takes the first GATA-1, the second, whose fragments are no other member's, the next.

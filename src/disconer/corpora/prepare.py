@@ -70,7 +70,7 @@ def count(documents: Iterable[Document]) -> SplitCounts:
 
 
 def render(name: str, splits: Mapping[str, SplitCounts]) -> str:
-    """The table as text, one column a split, and what its lines mean."""
+    """The table as text, one column per split, and what its lines mean."""
     rows = [(name, list(splits)), *_rows(list(splits.values()))]
     label_width = max(len(label) for label, _ in rows)
     cell_width = max(len(cell) for _, cells in rows for cell in cells) + 2

@@ -36,7 +36,7 @@ from disconer.text import TOKENIZERS
 
 _PAUSES = ".,;:!?"  # no part of a mention at its ends, even if the annotation copied them
 _ONE_EDIT, _TWO_EDITS = 5, 7  # letters of words that may differ by that many edits
-_FAR = 10  # words between parts of a mention at most, if its spelling differs: two doubts are one too many
+_FAR = 10  # maximum words between parts of a mention whose spelling differs: distance adds to the doubt
 
 
 class Place(NamedTuple):
@@ -155,7 +155,7 @@ def _shortest(
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two words are the same but for a plural's s or a slip of the pen.
+    """Whether two words are the same except for a plural s or a typo.
 
     >>> _alike("lb", "lbs"), _alike("anxiety", "aniexty"), _alike("loss", "lost"), _alike("increased", "decreased")
     (True, True, False, False)
@@ -168,7 +168,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _edits(one: str, other: str) -> int:
-    """Letters put in, left out, replaced or swapped with their neighbour to get from one word to the other."""
+    """The edit distance of two words: insertions, deletions, replacements and swaps of neighbours."""
     before: list[int] = []
     last = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):

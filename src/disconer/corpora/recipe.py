@@ -47,7 +47,7 @@ def _expand(member: Member, wanted: Callable[[str], bool], depth: int) -> Iterat
 
 
 def _inner(archive: Member, wanted: Callable[[str], bool]) -> Iterator[Member]:
-    """The files of an archive that are wanted or archives themselves, read at once: a tar has no way back."""
+    """The files of an archive that are wanted or archives themselves, read at once, as a tar is read sequentially."""
     content = BytesIO(archive.read())
     if archive.suffix == ".zip":
         with zipfile.ZipFile(content) as packed:
@@ -126,7 +126,7 @@ class Option:
 class Recipe:
     """How one corpus is prepared.
 
-    name: how people choose it (`disconer prepare genia …`).
+    name: how users choose it (`disconer prepare genia …`).
     about: one line: what it is, its licence, where it comes from.
     source: what SOURCE has to be, in words, for help and error messages.
     counts_sentences: Table 1 of the paper counts sentences for this corpus, not documents.

@@ -16,7 +16,7 @@ from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.formats.source import Member
 from disconer.formats.xml import iter_xml, parse_xml
 
-MAX_PART = 256 * 2**20  # bytes of a part, unpacked; no corpus comes near, and a zip bomb does not get past it
+MAX_PART = 256 * 2**20  # bytes of a part, unpacked: more than any corpus has; a limit against zip bombs
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -91,7 +91,7 @@ class Workbook:
                 number = int(row.get("r", number + 1))
                 cells: dict[int, str] = {}
                 column = -1
-                for cell in row:  # rows and cells may leave out where they stand: then they follow the one before
+                for cell in row:  # rows and cells may omit their position: then they follow the previous one
                     column = _column(cell.get("r", "")) if cell.get("r") else column + 1
                     if text := self._text(cell):
                         cells[column] = text
@@ -116,7 +116,7 @@ class Workbook:
 
     @contextmanager
     def _open(self, part: str) -> Iterator[BinaryIO]:
-        """A file in the zip. What cannot be read, or is no spreadsheet's, is said with its name."""
+        """A file in the zip. Errors name the file."""
         try:
             if self._archive.getinfo(part).file_size > MAX_PART:
                 raise ValueError(f"more than {MAX_PART // 2**20} MiB")

@@ -21,7 +21,7 @@ Key = tuple[str, tuple[Fragment, ...]]
 
 
 class Reach(NamedTuple):
-    """What a model can make of the entities of a sentence at best.
+    """What a model can find of the entities of a sentence at best.
 
     found: what is found if every decision is right: the targets of training, decoded.
     lost: of each entity that is not found, why, as a clause: "has a fragment of more than 8 words".
@@ -31,7 +31,7 @@ class Reach(NamedTuple):
     lost: Mapping[WordEntity, str]
 
 
-# The oracle of some settings: from the entities of a sentence and its number of words to what comes back of them.
+# The oracle of some settings: from the entities of a sentence and its number of words to what can be found.
 Oracle = Callable[[Sequence[TokenEntity], int], Reach]
 
 
@@ -41,7 +41,7 @@ class Ceiling:
     oracles: by the name of their settings, those that lose most first.
     counts: of each of them and each kind. The kind of what is found is the one it has among the things found.
     lost: of each, unique entities that it loses, by reason.
-    extra: of each, what it finds that is no entity.
+    extra: of each, how many it finds that are not gold entities.
     """
 
     def __init__(self, oracles: Mapping[str, Oracle]) -> None:
@@ -55,7 +55,7 @@ class Ceiling:
         return sum(self.counts[name].values(), Counts())
 
     def add(self, document: Document) -> list[tuple[Entity, str]]:
-        """Count one segmented document. Gives the entities that no settings bring back, and why."""
+        """Count one segmented document. Returns the entities that cannot be found with any settings, and why."""
         aligned, unaligned = align(document)
         reasons = {
             item.entity.key: (item.entity, EDGE if has_edge_whitespace(item.entity, document) else item.reason)
@@ -77,7 +77,7 @@ class Ceiling:
         gold = {item.entity.key: item.entity for item in entities}
         words = {item.key: item.entity for item in entities}
         always = set(words)
-        known: dict[int, tuple[Reach, dict[Kind, Counts]]] = {}  # many settings have the very same reach
+        known: dict[int, tuple[Reach, dict[Kind, Counts]]] = {}  # many settings have the same reach
         for name, oracle in self._oracles.items():
             reach = oracle(entities, len(sentence.tokens))
             if id(reach) not in known:
@@ -129,8 +129,8 @@ class Example:
 class Check:
     """The result of checking a corpus.
 
-    ledger: errors (`errors`: unusable input) and what was normalised on reading (`repairs`).
-    warnings: warnings: entities that are usable but look wrong, by reason.
+    ledger: errors (invalid input), and what was normalised on reading (`repairs`).
+    warnings: entities that are usable but look wrong, by reason.
     ceiling: what a model reaches at best, by its settings.
     """
 
@@ -204,7 +204,7 @@ def _error_example(error: BadInput) -> Example:
 def check(documents: Iterable[Document], ceiling: Ceiling, ledger: Ledger | None = None) -> Check:
     """Check documents, one after another.
 
-    ceiling: counts what a model can make of them at best.
+    ceiling: counts what a model can find at best.
     ledger: the one that their reader keeps; with `skip_bad`, so that it counts errors instead of raising the first.
     """
     account = Check(ledger or Ledger(skip_bad=True), ceiling)

@@ -234,7 +234,7 @@ class Survey:
 
 
 def survey(documents: Iterable[Document], tokenizer: str = "words") -> Survey:
-    """What these documents hold, cut by the splitter that suits them."""
+    """The survey of these documents, split by the splitter that suits them."""
     rules, lines = Survey("rules"), Survey("lines")
     for document in documents:
         for found in (rules, lines):

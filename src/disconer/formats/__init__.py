@@ -1,6 +1,6 @@
 """Every annotation format behind two functions.
 
-One module or folder a format; other packages add theirs under the entry-point group `disconer.formats`.
+One module or folder per format; other packages add theirs under the entry-point group `disconer.formats`.
 May import `core` and `text`. No torch, and no other heavy package before it is needed.
 
 >>> from disconer.formats import read, write
@@ -47,12 +47,12 @@ FORMATS: Registry[Format] = Registry(
     },
     what="format",
 )
-_FALLBACK = "text"  # any .txt is one, so it is asked when no file of the source is anything else
-_LOOKS = 50  # files of one suffix that are looked into: a folder may hold a million
+_FALLBACK = "text"  # any .txt is one, so it is tried last
+_LOOKS = 50  # files per suffix that are inspected: a folder may have a million
 
 
 def format_named(name: str) -> Format:
-    """The format that people call `name`."""
+    """The format called `name`."""
     format = FORMATS.get(name)
     if not isinstance(format, Format) or format.name != name:
         raise DisconerError(
@@ -65,7 +65,7 @@ def format_named(name: str) -> Format:
 
 
 def all_formats() -> Iterator[Format]:
-    """Every format that can be loaded, disconer's own first. A package whose format cannot is only warned about."""
+    """Every format that can be loaded, disconer's own first. Others cause a warning."""
     for name in FORMATS.names():
         try:
             yield format_named(name)
@@ -74,7 +74,7 @@ def all_formats() -> Iterator[Format]:
 
 
 def sniff(source: Source) -> Format:
-    """The format that the first telling file of a source is in."""
+    """The format of the first file of a source that is recognised."""
     telling = [format for format in all_formats() if format.name != _FALLBACK]
     found = _sniff_among(telling, source) or _sniff_among([format_named(_FALLBACK)], source)
     if found:
@@ -139,7 +139,7 @@ def write(
     """Write documents to a file or folder, whole or not at all.
 
     format: a name in `FORMATS`; taken from the path's suffix if None.
-    ledger: counts what the format cannot say.
+    ledger: counts what the format cannot represent.
     """
     target = Path(path)
     chosen = format_named(format) if format else format_for(target)
@@ -150,9 +150,9 @@ def write(
 
 
 def format_for(path: Path) -> Format:
-    """The format that a path to be written asks for by its suffix; a path without one is a brat folder.
+    """The format of an output path, by its suffix; a path without one is a brat folder.
 
-    A suffix that several formats share asks for the one that is called after it (.jsonl), or for none (.json).
+    A suffix that several formats share means the one named after it (.jsonl), or none (.json).
     """
     suffix = (path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix).lower()
     if not suffix:

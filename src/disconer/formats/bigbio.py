@@ -108,7 +108,7 @@ def from_record(record: Any, where: Where, ledger: Ledger) -> Document:
 
 
 def _laid_out(passages: list[Any], where: Where, ledger: Ledger) -> tuple[str, list[dict[str, Any]]]:
-    """The text that the passages make, and the passages without their texts, but with their places in it."""
+    """The text of the passages, and the passages without their texts, but with their ranges in it."""
     texts = [_texts(passage, where) for passage in passages]
     places = [_offsets(passage, where) for passage in passages]
     pieces = [piece for passage in texts for piece in passage]

@@ -1,4 +1,4 @@
-"""Label schemes: the entities of a sentence as one label a token, and back.
+"""Label schemes: the entities of a sentence as one label per token, and back.
 
 bio    B- starts an entity, I- continues it, O is outside (IOB2).
 bioes  as bio, with E- for the last token and S- for a lone one.
@@ -25,8 +25,8 @@ UNTYPED = "Entity"  # the label of entities in files that write B and I without 
 _UNTYPED_PREFIXES = ("B", "I", "E", "S")
 HEAD, BODY = "H", "D"  # BIOHD's parts: shared by entities, and not
 
-# What a label starts with -> how it goes on (B, I, E, S), and which part it marks. BILOU's and BMEWO's letters
-# stand for those of BIOES, and some write BH and ID for HB and DI.
+# The prefix of a label -> its position in an entity (B, I, E, S), and the part that it marks. The letters of BILOU and
+# BMEWO stand for those of BIOES, and some files have BH and ID for HB and DI.
 _PREFIXES = {letter: (letter, "") for letter in "BIES"}
 _PREFIXES |= {"L": ("E", ""), "U": ("S", ""), "W": ("S", ""), "M": ("I", "")}
 _PREFIXES |= {part + letter: (letter, part) for part in (HEAD, BODY) for letter in "BI"}
@@ -131,7 +131,7 @@ def _parts(group: Sequence[Key]) -> Iterator[tuple[str, Range, str]]:
 
 
 def parse(label: str) -> tuple[str, str, str] | None:
-    """How a label goes on (B, I, E, S; O for outside), the part it marks, its type; None if it is no label.
+    """The position that a label marks (B, I, E, S; O for outside), its part and type; None if it is no label.
 
     >>> parse("HI-Disorder"), parse("U-LOC"), parse("I"), parse("NN")
     (('I', 'H', 'Disorder'), ('S', '', 'LOC'), ('I', '', 'Entity'), None)
@@ -145,7 +145,7 @@ def parse(label: str) -> tuple[str, str, str] | None:
 
 
 def decode(labels: Sequence[str]) -> list[Key]:
-    """The entities that labels of any of the schemes, or of IOB1, BILOU or BMEWO, amount to.
+    """The entities of labels in any of the schemes, or in IOB1, BILOU or BMEWO.
 
     In each label, every H part is joined with every D part. D parts without an H are one entity, H parts
     without a D one each.

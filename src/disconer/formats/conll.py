@@ -1,15 +1,14 @@
-"""CoNLL columns: a token a line, its word first and its label last; an empty line after each sentence.
+"""CoNLL columns: one token per line, the word first and the label last; an empty line after each sentence.
 
     -DOCSTART- (note-1)	O
 
     Severe	B-ADR
     pain	I-ADR
 
-Written in three schemes (`bio_schemes`), columns parted by a tab. Read whatever the scheme, parted by tabs or
-spaces; columns between the first and the last, and comments before a sentence, are ignored. Sentences are
-documents of their own until a `-DOCSTART-` comes; from there on, each starts a document. Its id in brackets is
-an addition that other readers do not see. Documents of one sentence are written without as long as no other
-kind has come.
+Written in three schemes (`bio_schemes`), columns separated by a tab. Read in any scheme, separated by tabs or spaces;
+columns between the first and the last, and comments before a sentence, are ignored. Each sentence is a document until
+the first `-DOCSTART-`; from there on, each `-DOCSTART-` starts a document. The id in brackets is our addition, which
+other readers ignore. Documents of one sentence are written without `-DOCSTART-` until the first longer one.
 """
 
 from __future__ import annotations
@@ -159,7 +158,7 @@ def _note_losses(entities: Sequence[Key], read_back: Iterable[Key], ledger: Ledg
 def _sniff(name: str, head: bytes) -> bool:
     """Every line of the head is a token with its label, and all have the same number of columns.
 
-    A .txt must show more, as a line of prose may well end in "vitamin B-12".
+    A .txt needs more evidence, as a line of prose may end in "vitamin B-12".
     """
     lines = head.decode("utf-8", "ignore").removeprefix(BOM).split("\n")[:_LINES_SNIFFED]
     tokens = [line for line in lines[:-1] if line.strip() and not line.startswith(("#", "-DOCSTART-"))]

@@ -4,11 +4,11 @@ A multiword token (`1-2 don't` over the words `do` and `n't`) is one token, as i
 own; its head and relation are those of its topmost word, so that what is left is a tree again. Empty nodes
 (`1.1`) are not in the text and are skipped. Both are counted.
 
-`# newdoc` starts a document; a file without is one. Sentences are joined by line breaks, paragraphs (`# newpar`)
-by an empty line. `# sent_id` goes to `extras["conllu"]`.
+`# newdoc` starts a document; a file without it is one document. Sentences are joined by line breaks, paragraphs
+(`# newpar`) by an empty line. `# sent_id` goes to `extras["conllu"]`.
 
-The text of a sentence is its `# text` where the tokens stand there one after another, else it is put together
-from FORM and SpaceAfter=No, and counted. Tokens are what the text shows.
+The text of a sentence is its `# text` if the tokens occur there in order, else it is rebuilt from FORM and
+SpaceAfter=No, and counted. Tokens are as in the text.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _documents(member: Member) -> Iterator[list[Block]]:
 
 
 def _comments(block: Block) -> dict[str, str]:
-    """What the comments of a sentence say, by name: `# text = …`, `# newdoc id = …`, `# newpar`."""
+    """The values of a sentence's comments, by name: `# text = …`, `# newdoc id = …`, `# newpar`."""
     said = (line[1:].partition("=") for _, line in block if line.startswith("#"))
     return {name.strip(): value.strip() for name, _, value in said}
 
@@ -189,7 +189,7 @@ def _read_document(group: Sequence[Block], member: Member, number: int, ledger: 
 
 
 def _place(tokens: Sequence[SurfaceToken], start: int, text: str | None, ledger: Ledger) -> tuple[str, list[Token]]:
-    """The text of a sentence, and where its tokens stand if it starts at `start`."""
+    """The text of a sentence, and the ranges of its tokens if it starts at `start`."""
     found = None if text is None else _find(tokens, text)
     if text is None or found is None:
         ledger.repaired("sentences whose # text differs from their tokens", text is not None)
@@ -198,7 +198,7 @@ def _place(tokens: Sequence[SurfaceToken], start: int, text: str | None, ledger:
 
 
 def _find(tokens: Sequence[SurfaceToken], text: str) -> list[Token] | None:
-    """Where tokens stand in a text that is nothing but them and whitespace, or None if it is not."""
+    """The ranges of tokens in a text that consists of them and whitespace, or None if it does not."""
     places = []
     position = 0
     for token in tokens:
@@ -212,7 +212,7 @@ def _find(tokens: Sequence[SurfaceToken], text: str) -> list[Token] | None:
 
 
 def _join(tokens: Sequence[SurfaceToken]) -> tuple[str, list[Token]]:
-    """The text that forms and their spaces amount to, and where the tokens stand in it."""
+    """The text made of forms and their spaces, and the ranges of the tokens in it."""
     pieces: list[str] = []
     places = []
     position = 0

@@ -1,4 +1,4 @@
-"""Text and entities from what a file says, checked on the way in."""
+"""Text and entities from the content of a file, with checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Entity, Fragment, joined_text, normalise
 
-MAX_GAP = 2**20  # characters; a wider gap is a damaged offset, and filling it would eat the memory
+MAX_GAP = 2**20  # characters; a wider gap is a damaged offset, and filling it would exhaust memory
 
 
 def lay_out(pieces: Iterable[tuple[int, str]], where: Where) -> str:
@@ -70,7 +70,7 @@ def build_entity(
 
     pairs: character ranges as the file has them, in its order.
     document: the document's id, for formats that hold many in a file.
-    surface: the mention's text as the file has it, fragments joined by spaces; None if it says none.
+    surface: the mention's text in the file, fragments joined by spaces; None if there is none.
     fix: what to do if offsets or surface do not fit, where the reader knows better than the general advice.
     """
     try:

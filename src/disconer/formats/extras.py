@@ -1,4 +1,4 @@
-"""What formats lose of a document: what it carries of another format, trees, halves of surrogate pairs."""
+"""What formats lose of a document: extras of other formats, trees, lone surrogates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BRAT_LINES = {
 
 
 def note_unsaid(document: Document, extras_kept: str, ledger: Ledger) -> None:
-    """Count what is lost of a document in a format that says text and entities, and its own extras."""
+    """Count what is lost of a document in a format that holds text, entities and its own extras."""
     ledger.lost(SENTENCES, len(document.sentences or ()))
     for name, extras in document.extras.items():
         if name != extras_kept:
@@ -36,7 +36,7 @@ def note_unsaid(document: Document, extras_kept: str, ledger: Ledger) -> None:
 
 
 def _contents(extras: Any) -> Counter[str]:
-    """How many things of each name extras hold."""
+    """The number of things in extras, by name."""
     if not isinstance(extras, dict):
         return Counter({"extras": 1})
     contents: Counter[str] = Counter()
@@ -75,7 +75,7 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def without_halves(document: Document) -> tuple[Document, int]:
-    """The document with U+FFFD for each half of a pair, so that every offset stays right; and how many there were."""
+    """The document with U+FFFD for each lone surrogate, so that every offset stays right; and how many there were."""
     sentences = document.sentences or ()
     strings = [document.id, document.text]
     strings += [text for entity in document.entities for text in (entity.label, entity.id or "")]

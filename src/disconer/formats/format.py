@@ -22,9 +22,9 @@ class Format:
     """One way to store annotated text.
 
     name: how users choose it (`--from brat`).
-    about: one line for the table of formats. holds: what it can hold, likewise; a writer counts what it cannot.
+    about: one line for the table of formats. holds: what it can represent, likewise; a writer counts what it cannot.
     suffixes: file names that it may have, for sniffing and for reading folders.
-    sniff: whether a member with one of the suffixes, by its name and first bytes, is of this format.
+    sniff: whether a file with one of the suffixes has this format, by its name and first bytes.
     read, write: from a `Source`, to a path. `write` makes the whole output or none of it.
     writes_folder: the output path is a folder, not a file.
     lines_stand_alone: a line has all of its document, including its id, so that other lines may be skipped unread.
@@ -42,7 +42,7 @@ class Format:
 
 
 def member_reader(suffixes: tuple[str, ...], read_member: Callable[[Member, Ledger], Iterator[Document]]) -> Reader:
-    """A reader for formats in which each file stands by itself.
+    """A reader for formats in which each file is independent.
 
     A file that is broken as a whole is one error; what was read of it before is kept.
     """

@@ -49,13 +49,13 @@ class _Block:
 
 def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
     for block in _blocks(member, ledger):
-        where = Where(member.origin, block.line + 1)  # what can be wrong by now is wrong in the mentions
+        where = Where(member.origin, block.line + 1)  # only the mentions can still be invalid
         sentence = WordSentence(block.tokens.split(), list(_mentions(block, where, ledger)))
         yield from_words(f"{member.stem}-{block.number}", [sentence], where, ledger)
 
 
 def _blocks(member: Member, ledger: Ledger) -> Iterator[_Block]:
-    """The sentences of a file. Where the empty line is missing, what stands there starts the next one."""
+    """The sentences of a file. If the empty line is missing, the next line starts a sentence."""
     held: list[str] = []
     count = number = 0
     for number, line in lines_of(member):
@@ -136,7 +136,7 @@ def _sentence_text(sentence: TokenSentence, ledger: Ledger) -> str:
 
 
 def _sniff(name: str, head: bytes) -> bool:
-    """Every whole sentence of the head has its three lines, and at least one has mentions: prose never looks so."""
+    """Every complete sentence of the head has three lines, and at least one has mentions: prose never looks so."""
     lines = head.decode("utf-8", "ignore").removeprefix(BOM).split("\n")
     whole = len(lines) - len(lines) % 3 or len(lines)
     tokens, mentions, empty = lines[0:whole:3], [line.strip() for line in lines[1:whole:3]], lines[2:whole:3]

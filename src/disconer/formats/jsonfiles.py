@@ -1,4 +1,4 @@
-"""JSON files of records: one object, an array of them, or one a line (JSON Lines)."""
+"""JSON files of records: one object, an array of them, or one per line (JSON Lines)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _whole(member: Member) -> bytes:
 
 
 def parse_json(text: str, where: Where) -> Any:
-    """The value of a JSON text; `BadInput` says where it breaks."""
+    """The value of a JSON text; `BadInput` says where it is invalid."""
     text = text.removeprefix(_BOM)
     try:
         return json.loads(text)
@@ -87,7 +87,7 @@ TYPE_NAMES = {str: "a string", int: "a whole number", list: "an array", dict: "a
 
 
 def field(record: Any, name: str, kind: type, where: Where, **default: Any) -> Any:
-    """A field of a JSON object, of the right type; `default` stands in for one that is absent or null."""
+    """A field of a JSON object, of the right type; `default` if it is absent or null."""
     if not isinstance(record, dict):
         raise BadInput("bad-syntax", "This is not a record", where=where, got=excerpt(record), expected="an object")
     value = record.get(name)
@@ -136,7 +136,7 @@ def leading_keys(head: bytes) -> set[str]:
 
 
 def json_writer(to_record: Callable[[Document, Ledger], dict[str, Any]]) -> Writer:
-    """A writer of records: one a line where the name ends in .jsonl, else an array, or a lone object for one."""
+    """A writer of records: one per line if the name ends in .jsonl, else an array, or an object for a single record."""
 
     def write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
         name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
@@ -167,5 +167,5 @@ def _array(records: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def dump_json(value: Any) -> bytes:
-    """One line of UTF-8 JSON; half a surrogate pair, which UTF-8 cannot hold, is written as its JSON escape."""
+    """One line of UTF-8 JSON; a lone surrogate, which UTF-8 cannot encode, is written as its JSON escape."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")

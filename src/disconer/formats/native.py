@@ -162,7 +162,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
 def to_line(document: Document) -> bytes:
     """The line of a document in a file, with its line end. It begins with the document's id."""
     line = json.dumps(to_record(document), ensure_ascii=False, separators=(",", ":"))
-    return line.encode("utf-8", "backslashreplace") + b"\n"  # half a surrogate pair becomes its JSON escape
+    return line.encode("utf-8", "backslashreplace") + b"\n"  # a lone surrogate becomes its JSON escape
 
 
 def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".parquet",)
 REPLACED = "lone surrogates, which Parquet cannot store, replaced"
 COMPRESSION = "zstd"
-ROWS = 1000  # documents that are held at once
+ROWS = 1000  # documents in memory at once
 
 _MAGIC = b"PAR1"
 _COLUMNS = ("id", "text", "entities", "sentences", "extras")
@@ -143,7 +143,7 @@ def _check_columns(names: list[str], member: Member) -> None:
 
 @contextmanager
 def _checked(member: Member) -> Iterator[None]:
-    """Say it in our words if the file is bad."""
+    """Errors of pyarrow as messages for users."""
     from pyarrow import ArrowException
 
     try:

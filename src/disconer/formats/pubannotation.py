@@ -4,12 +4,12 @@
  "denotations": [{"id": "T1", "span": [{"begin": 0, "end": 4}, {"begin": 9, "end": 12}], "obj": "Disease"}],
  "relations": [{"id": "R1", "subj": "T1", "pred": "…", "obj": "T2"}], "attributes": […], "tracks": […]}
 
-A document is named sourcedb-sourceid-divid, by those that are there, or after its file. Discontinuous mentions are
+A document's id is sourcedb-sourceid-divid, as far as they are given, or its file's name. Discontinuous mentions are
 read as bags of spans or as chains, and written as bags. A score is an attribute "score". The denotations of a track
 get the name of its project before their ids. The rest goes to `extras["pubannotation"]` as it is; there
 "denotations" holds by id what denotations say beyond span and obj.
 
-A path without a suffix becomes a folder of files, one a document, as PubAnnotation takes them.
+A path without a suffix becomes a folder with one file per document, as PubAnnotation takes them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TARGET = re.compile(r"/sourcedb/(?P<sourcedb>[^/]+)/sourceid/(?P<sourceid>[^/]+
 
 
 def source_name(record: Mapping[str, Any]) -> str:
-    """sourcedb-sourceid-divid, as PubAnnotation calls its files; empty if the record does not say its source."""
+    """sourcedb-sourceid-divid, as PubAnnotation calls its files; empty if the record has no source."""
     if record.get("sourceid") is None:
         target = _TARGET.search(str(record.get("target", "")))
         record = target.groupdict() if target else {}
@@ -136,10 +136,10 @@ def spans_of(item: dict[str, Any]) -> list[Any]:
 
 
 def _reached(name: str | None, links: dict[str | None, list[str]]) -> list[str]:
-    """The fragments that a chain leads to, nearest first; a chain that bites its tail ends there."""
+    """The fragments that a chain leads to, nearest first; a cycle ends the chain."""
     found: dict[str, None] = {}
     ahead = list(links.get(name, ()))
-    for fragment in ahead:  # which grows as it is gone through
+    for fragment in ahead:  # which grows during iteration
         if fragment not in found:
             found[fragment] = None
             ahead += links.get(fragment, ())
@@ -150,7 +150,7 @@ _DENOTATION = {"id", "span", "obj"}
 
 
 def from_record(record: Any, name: str, where: Where, ledger: Ledger) -> Document:
-    """The document of a JSON object, called `name` if it does not say its source."""
+    """The document of a JSON object, called `name` if it has no source."""
     text = field(record, "text", str, where)
     id = source_name(record) or name
     reader = _TrackReader(text, Where(where.path, where.line, document=id), ledger)
@@ -174,7 +174,7 @@ class _TrackReader:
         self._text, self._where, self._ledger = text, where, ledger
 
     def read(self, track: Any, prefix: str) -> dict[str, Any]:
-        """Take the track's entities, and give the rest of it."""
+        """Take the track's entities, and return the rest of it."""
         lists = {name: self._objects(track, name) for name in ("denotations", "relations", "attributes")}
         denotations, relations, loose = unchain(lists["denotations"], lists["relations"])
         for item in loose:

@@ -1,4 +1,4 @@
-"""Places that are named by a URL (s3://…, gs://…, hdfs://…, file://…), through fsspec and its packages."""
+"""Files and folders at a URL (s3://…, gs://…, hdfs://…, file://…), through fsspec and its packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]+://|.*::")
 
 
 def is_url(path: str) -> bool:
-    """Whether a path names a place by a URL.
+    """Whether a path is a URL.
 
     >>> is_url("s3://bucket/notes.jsonl"), is_url("zip://::notes.zip"), is_url("notes/a.txt")
     (True, True, False)
@@ -47,7 +47,7 @@ def file_system(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def reaching(url: str) -> Iterator[None]:
-    """If a place cannot be reached, that is said with its URL: each file system has errors of its own."""
+    """Errors of reaching a URL as messages for users: each file system has its own exceptions."""
     try:
         yield
     except (DisconerError, ImportError, ValueError, FileNotFoundError):

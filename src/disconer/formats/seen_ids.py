@@ -1,4 +1,4 @@
-"""Which document ids were seen, in little memory: inputs may have millions of documents."""
+"""A memory-efficient set of the document ids seen so far: inputs may have millions of documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _START_SIZE = 2**10  # slots; a power of two, doubled when half of them are take
 
 
 class SeenIds:
-    """A set of ids kept as their 64-bit hashes: 16 to 32 bytes an id, a third of what a Python set takes.
+    """A set of ids kept as their 64-bit hashes: 16 to 32 bytes per id, a third of what a Python set takes.
 
     Two ids share a hash once in 10^19 pairs. A table with open addressing and linear probing.
     """
@@ -19,7 +19,7 @@ class SeenIds:
         self._n_ids = 0
 
     def add(self, id: str) -> bool:
-        """Remember an id; whether it is new.
+        """Add an id; returns whether it is new.
 
         >>> ids = SeenIds()
         >>> ids.add("a"), ids.add("b"), ids.add("a")
@@ -48,7 +48,7 @@ def _table(size: int) -> array[int]:
 
 
 def _slot(slots: array[int], key: int) -> int:
-    """Where `key` stands, or where it is to go."""
+    """The slot of `key`, or a free one for it."""
     last = len(slots) - 1
     slot = key & last
     while slots[slot] not in (_FREE, key):

@@ -1,7 +1,7 @@
-"""What the token formats share: documents put together from words, and taken apart into them.
+"""Shared by token formats: documents composed of words, and split into them.
 
 A token format knows words, not text. Reading joins words by single spaces and sentences by line breaks.
-Writing gives up what tokens cannot say, and counts it.
+Writing drops what tokens cannot represent, and counts it.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class TokenSentence:
 
 
 def to_sentences(document: Document, ledger: Ledger, extras_kept: str | None = None) -> list[TokenSentence]:
-    """The sentences of a document, split and tokenised if it was not. What tokens cannot say is counted as lost."""
+    """The sentences of a document, segmented if necessary. What tokens cannot represent is counted as lost."""
     for name in document.extras.keys() - {extras_kept}:
         ledger.lost(f"documents' {name} extras")
     document = segment(document)

@@ -1,4 +1,4 @@
-"""Where documents come from: a file, a folder, a .zip, or any of them compressed, seen as named members."""
+"""Where documents come from: a file, a folder or a .zip, compressed or not, as a sequence of named files (members)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RAW_DEFLATE = -15  # a deflate stream without the header of zlib
 
 
 def open_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
-    """A member's content. What is large, unusual or damaged is left to `zipfile`, which reads it or says why not."""
+    """A member's content. Large, unusual or damaged members are left to `zipfile`, which reads them or raises."""
     content = _read_small(archive, info)
     return cast(BinaryIO, archive.open(info)) if content is None else BytesIO(content)
 
@@ -54,7 +54,7 @@ def _read_small(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | None
     return data if len(data) == info.file_size and zlib.crc32(data) == info.CRC else None
 
 
-MAX_LINE = 64 * 2**20  # bytes; a longer line is not a document but a damaged or wrong file
+MAX_LINE = 64 * 2**20  # bytes; a longer line means a damaged or wrong file
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 _STANDOFF = (".ann", ".a1", ".a2", ".txt")  # a text and its annotations: naming one of them means all
 _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
@@ -64,7 +64,7 @@ _BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 class Member:
     """One file of a source.
 
-    name: its path within the source, uncompressed. origin: names it to people.
+    name: its path within the source, without the suffix of compression. origin: its name in messages.
     takes: which of its lines, as they are stored, `lines` gives; all if None.
     """
 
@@ -90,7 +90,7 @@ class Member:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """The member's bytes, decompressed. What breaks while reading is said with the member's name."""
+        """The member's bytes, decompressed. Errors while reading name the member."""
         try:
             with self._open() as stream:
                 yield stream
@@ -111,7 +111,7 @@ class Member:
         return decode(self.read(), self.origin)
 
     def prose(self) -> str:
-        """The text of a file that people wrote or annotated: none of its lines is over MAX_LINE."""
+        """The text of a file that was written or annotated by hand: none of its lines is longer than MAX_LINE."""
         data = self.read()
         if len(data) > MAX_LINE:
             for number, line in enumerate(data.split(b"\n"), 1):
@@ -119,7 +119,7 @@ class Member:
         return decode(data, self.origin)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Lines with their numbers, from 1, without their line ends; no line is held that is over MAX_LINE."""
+        """Lines with their numbers, from 1, without line ends; a line longer than MAX_LINE is an error."""
         with self.open() as stream:
             number = 0
             while line := stream.readline(MAX_LINE + 1):
@@ -174,7 +174,7 @@ class Source:
         self.members: tuple[Member, ...] = tuple(sorted(found, key=lambda member: member.name))
 
     def __str__(self) -> str:
-        """How people named it."""
+        """The path as the user gave it."""
         return str(self.path)
 
     def __iter__(self) -> Iterator[Member]:
@@ -188,7 +188,7 @@ class Source:
 
     @property
     def is_single_file(self) -> bool:
-        """The path is one file that stands by itself, so that its suffix need not say what it is."""
+        """The path is a single file, so that its suffix does not matter."""
         return self.path.is_file() and self.path.suffix.lower() != ".zip" and len(self.members) == 1
 
 
@@ -256,7 +256,7 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, orig
     return Member(name, origin, lambda: open_member(archive, info), lambda: info.file_size)
 
 
-# As people name them, in the order in which they are shown.
+# Their usual names, in the order in which they are shown.
 SPLITS = ("train", "training", "dev", "devel", "development", "val", "valid", "validation", "test", "testing")
 REST = "other"
 
@@ -264,7 +264,7 @@ REST = "other"
 def split_sources(source: Source) -> dict[str, Source]:
     """The parts of a source by split: train.jsonl, or all files below train/.
 
-    Files of no split come last, as `other`. Without two splits at least there are none to tell apart: then {}.
+    Files without a split come last, as `other`. Empty with fewer than two splits.
     """
     members: dict[str, list[Member]] = {}
     top = _common_folder(source)

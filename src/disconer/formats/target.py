@@ -1,4 +1,4 @@
-"""Where documents go: files and folders that appear whole or not at all."""
+"""Where documents are written: files and folders that appear completely or not at all."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from disconer.core.errors import BadInput, DisconerError, Where
 
 
 def refuse_existing(path: Path, force: bool) -> None:
-    """Stop before any work if `path` is there and may not be overwritten."""
+    """Stop before any work if `path` exists and may not be overwritten."""
     if path.exists() and not force:
         raise DisconerError("This already exists", where=Where(str(path)), fix="Choose another name, or add --force.")
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """A binary file (compressed if `path` ends in .gz) that takes its name only when the block ends well."""
+    """A binary file (compressed if `path` ends in .gz) that gets its name only when the block ends without an error."""
     if path.is_dir():
         raise DisconerError("The output file is an existing folder", where=Where(str(path)))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill that takes its name only when the block ends well, replacing what stood there."""
+    """A folder to fill that gets its name only when the block ends without an error, replacing an older one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
     try:

@@ -1,4 +1,4 @@
-"""XML from strangers: parsed without entities, without fetching anything, with a line for each error.
+"""Untrusted XML: parsed without entities and network access; errors have line numbers.
 
 Entity declarations are refused (a few of them expand to gigabytes, others read files), so they never
 reach a parser that would expand them. A DOCTYPE that only names its DTD is allowed and not followed.
@@ -13,9 +13,9 @@ from xml.parsers import expat
 
 from disconer.core.errors import BadInput, Where
 
-MAX_DEPTH = 200  # no annotation format nests deeper; a file that does is made to exhaust a stack
+MAX_DEPTH = 200  # no annotation format nests deeper; such a file is meant to exhaust the stack
 _CHUNK = 2**16
-_CUT_SHORT = {  # what expat says of input that ends too early
+_CUT_SHORT = {  # expat's message for input that ends too early
     expat.errors.codes[message]
     for message in (
         expat.errors.XML_ERROR_NO_ELEMENTS,

@@ -1,4 +1,4 @@
-"""The network, from a configuration to a module of torch, and how torch runs it."""
+"""The network: built from a configuration, and run by torch."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Words(nn.Module):
 
 
 class Network(nn.Module, Generic[Targets]):
-    """Words under a head. Called, it gives the loss; `launch`, and then the head's `collect`, give entities."""
+    """Word vectors and a head. Calling it gives the loss; `launch`, then the head's `collect`, give entities."""
 
     def __init__(self, *, words: Words, head: Head[Any, Targets, Any]) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Network(nn.Module, Generic[Targets]):
         return self.head.launch(self.words(batch), batch)
 
     def encoder_parameters(self) -> list[nn.Parameter]:
-        """The pretrained parameters, which learn at a rate of their own."""
+        """The pretrained parameters, which have their own learning rate."""
         return self.words.encoder.pretrained_parameters()
 
     def other_parameters(self) -> list[nn.Parameter]:
@@ -69,7 +69,7 @@ AnyNetwork = Network[Any]
 
 
 def build_network(config: Config, labels: Sequence[str], encoder: WordEncoder) -> AnyNetwork:
-    """A network on an encoder, its other parts fresh."""
+    """A network on an encoder; its other parts are newly initialised."""
     if config.encoder.frozen:
         for parameter in encoder.pretrained_parameters():
             parameter.requires_grad_(False)
@@ -103,7 +103,7 @@ def _build_gcn(config: GcnConfig, size: int) -> Aggcn:
     )
 
 
-# In larger batches a processor's caches overflow and more is padding; a GPU is idle in smaller ones.
+# Larger batches overflow a CPU's caches and have more padding; smaller ones leave a GPU idle.
 BATCH_SUBWORDS, GPU_BATCH_SUBWORDS = 768, 2**15
 BATCH_CELLS, GPU_BATCH_CELLS = 2**18, 2**20
 BATCH_OVERHEAD, GPU_BATCH_OVERHEAD = 48, 2**12  # in subwords: about what launching the network costs
@@ -156,9 +156,9 @@ class TorchRuntime:
 
 
 def _in_bf16(network: AnyNetwork) -> AnyNetwork:
-    """A copy with half the digits: the model that it is made of stays as exact as it is.
+    """A copy in bf16; the model itself is not changed.
 
-    LSTMs keep theirs. cuDNN would gather the weights of a bf16 one again for every batch.
+    LSTMs stay in float32: cuDNN would copy the weights of a bf16 LSTM again for every batch.
     """
     short = deepcopy(network).to(torch.bfloat16)
     for module in short.modules():

@@ -1,6 +1,6 @@
-"""The parts of a network, in torch: the batch of words that they take, what an encoder is, and what a head is.
+"""The parts of a network, in torch: what an encoder is, what a head is, and the batch that both take.
 
-Everything up to word vectors and everything from entities on is shared by all heads, so that their figures compare.
+Everything up to word vectors and everything from entities on is shared by all heads, so their results are comparable.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class WordBatch:
 
 
 def _sent_at_once(arrays: list[NDArray[Any]], device: torch.device) -> list[Tensor]:
-    """Arrays on a device, in one copy for which nothing waits: many small ones cost more than the work on them."""
+    """Arrays on a device, in one asynchronous copy: many small copies cost more than the work on them."""
     flat = torch.from_numpy(np.concatenate([array.ravel() for array in arrays], dtype=np.int64))
     if device.type == "cuda":
         flat = flat.pin_memory()
@@ -86,7 +86,7 @@ class WordEncoder(nn.Module, ABC):
 
     @abstractmethod
     def pretrained_parameters(self) -> list[nn.Parameter]:
-        """Those that learn at the encoder's own rate."""
+        """Those that have the encoder's learning rate."""
 
     @abstractmethod
     def description(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class WordEncoder(nn.Module, ABC):
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """An encoder and what reads for it.
+    """An encoder and its reader.
 
     notes: lines to show to the user.
     """
@@ -118,13 +118,13 @@ class Head(Protocol[WindowTargets, Targets, Launched]):
 
     @property
     def stages(self) -> Mapping[str, nn.Module]:
-        """Parts of it that `disconer bench` times each by itself, in the order in which they run."""
+        """Parts that `disconer bench` times separately, in the order in which they run."""
         ...
 
     def window_targets(self, window: Window, entities: list[TokenEntity]) -> WindowTargets:
-        """What the gold entities of a window's sentence ask of this head: made once, before training.
+        """The targets of this head for a window, from the gold entities of its sentence: made once, before training.
 
-        Entities of labels that it does not know are left out.
+        Entities with unknown labels are left out.
         """
         ...
 
@@ -158,9 +158,9 @@ class Transferable(Protocol):
     """
 
     def axis_names(self) -> Mapping[str, AxisNames]:
-        """Of each parameter whose size depends on labels, or on other things that may differ, what it has along which
-        axis: places that have the same name in both heads are taken over, the others start fresh. All other
-        parameters are taken over whole.
+        """For each parameter whose size depends on labels or other settings, names for the positions along such axes.
+        Positions with the same name in both heads are taken over, the others start fresh. All other parameters are
+        taken over completely.
 
         An output layer with a row per label and one for no entity: {"output.weight": {0: (None, *labels)}, …}.
         """

@@ -25,9 +25,9 @@ class Runtime(Protocol):
     """A network that is ready to find entities.
 
     device: where it runs, as torch names devices.
-    batch_subwords, batch_cells: of the largest batch that it should be given, padding counted: what the encoder reads,
-        and what the head makes of it (`HeadKind.cells`). They bound the memory of prediction, whatever the text.
-    batch_overhead: what a batch costs beside its subwords, in subwords.
+    batch_subwords, batch_cells: maximum size of a batch, padding included: for the encoder, and for the head
+        (`HeadKind.cells`). They bound the memory of prediction, whatever the text.
+    batch_overhead: the fixed cost of a batch, in subwords.
     size_multiple: the words and subwords of a batch should be padded to a multiple of this.
     """
 
@@ -45,8 +45,8 @@ class Runtime(Protocol):
 class AnyModel(Protocol):
     """What a recogniser needs of a model, whichever way it is run.
 
-    max_subwords: of a window, those around it included; None for no limit.
-    scale: turns the scores of its entities into probabilities of being right.
+    max_subwords: of a window, special tokens included; None for no limit.
+    scale: calibrates the scores of its entities.
     """
 
     @property
@@ -61,7 +61,7 @@ class AnyModel(Protocol):
     def scale(self) -> ScoreScale: ...
 
     def runtime(self, device: Device = None, precision: Precision = "fp32") -> Runtime:
-        """Make it ready to run; device None: on the best that there is."""
+        """Make it ready to run; device None: the best available."""
         ...
 
     def save(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Scores that mean something: from the product of a network's probabilities to the probability of being right."""
+"""Calibrated scores: from the product of a network's probabilities to the probability of being correct."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import mul
 
-FEWEST = 50  # right and wrong entities each; fewer say too little to scale by
-_EDGE = 1e-6  # scores this close to 0 or 1 are taken as this far from it: their log-odds stay finite
+FEWEST = 50  # right and wrong entities each; fewer are too few to calibrate on
+_EDGE = 1e-6  # scores are clipped to this distance from 0 and 1, so that log-odds stay finite
 _STEPS = 100
 _SETTLED = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreScale:
-    """A straight line through log-odds (Platt 1999): networks are surer than they should be, and this takes it back.
+    """Platt scaling (1999), linear in log-odds: corrects the overconfidence of networks.
 
-    The order of scores never changes, only their size.
+    It never changes the order of scores.
     """
 
     slope: float = 1.0
@@ -33,9 +33,9 @@ UNSCALED = ScoreScale()
 
 
 def fit_scale(scores: Sequence[float], right: Sequence[bool]) -> ScoreScale:
-    """The scale under which held-out scores are likeliest, by Newton's method.
+    """The maximum-likelihood scale on held-out scores, by Newton's method.
 
-    Without enough right and wrong entities, or where higher scores are not better, scores stay as they are.
+    Without enough right and wrong entities, or if higher scores are not better, scores are not changed.
     """
     if min(sum(right), len(right) - sum(right)) < FEWEST:
         return UNSCALED
@@ -52,7 +52,7 @@ def fit_scale(scores: Sequence[float], right: Sequence[bool]) -> ScoreScale:
 
 
 def _newton_step(line: ScoreScale, odds: Sequence[float], right: Sequence[bool]) -> ScoreScale | None:
-    """What Newton's method takes off slope and offset; None where the loss is flat."""
+    """The step of Newton's method, to be subtracted; None where the loss is flat."""
     probabilities = [_probability(line.slope * x + line.offset) for x in odds]
     errors = [probability - truth for probability, truth in zip(probabilities, right, strict=True)]
     weights = [probability * (1 - probability) for probability in probabilities]
@@ -71,7 +71,7 @@ def _newton_step(line: ScoreScale, odds: Sequence[float], right: Sequence[bool])
 def _better(
     line: ScoreScale, step: ScoreScale, loss: float, odds: Sequence[float], right: Sequence[bool]
 ) -> tuple[ScoreScale, float] | None:
-    """The line after a step, or after half of it, a quarter, …: whole ones leap too far where scores crowd at 1."""
+    """The line after a step, or after half of it, a quarter, …: full steps overshoot if most scores are near 1."""
     factor = 1.0
     while factor * (abs(step.slope) + abs(step.offset)) > _SETTLED:
         moved = ScoreScale(line.slope - factor * step.slope, line.offset - factor * step.offset)

@@ -1,6 +1,6 @@
-"""From documents to windows, the words whose entities are found together, and from windows to batches.
+"""From documents to windows (words whose entities are found together), and from windows to batches.
 
-Passages: the windows that the encoder reads together, so that each is read in its context.
+A passage is a group of windows that the encoder reads together, so that each has its context.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from disconer.nn.reader import Reader, Subwords
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.text.alignment import Range, TokenEntity
 
-MAX_WORDS = 512  # bounds what grows with the square of a sentence: syntax, pairs of fragments
+MAX_WORDS = 512  # bounds what is quadratic in sentence length: syntax, pairs of fragments
 NO_LIMIT = 2**31
 OVERLAP = 0.25  # fraction of a window that it has in common with the next
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Words [start, end) of a sentence, and the subwords that stand for them.
+    """Words [start, end) of a sentence, and their subwords.
 
     own: the words [own[0], own[1]) whose entities are read from this window, where windows overlap. An entity
         belongs to the window that owns its first word.
@@ -57,11 +57,11 @@ class Window:
         return self.own[0] <= self.start + position < self.own[1]
 
     def holds(self, entity: TokenEntity) -> bool:
-        """Whether an entity of the sentence lies in the window as a whole."""
+        """Whether an entity of the sentence lies completely in the window."""
         return self.start <= entity.ranges[0][0] and entity.ranges[-1][1] <= self.end
 
     def within(self, entities: list[TokenEntity]) -> list[TokenEntity]:
-        """The entities that lie in the window as a whole, by position in it."""
+        """The entities that lie completely in the window, by position in it."""
         return [
             TokenEntity(entity.label, tuple((a - self.start, b - self.start) for a, b in entity.ranges), entity.entity)
             for entity in entities
@@ -107,7 +107,7 @@ def _stretches(subwords: Subwords, n_words: int, max_subwords: int, max_words: i
         yield start, end
         if end == n_words:
             return
-        # The overlap is cut short where the next word would not fit in after it: every window brings new words.
+        # The overlap is shortened if the next word would not fit after it: every window adds new words.
         fits_from = int(np.searchsorted(subwords.first, subwords.end[end] - max_subwords, side="left"))
         start = min(end, max(fits_from, end - int((end - start) * OVERLAP)))
 
@@ -160,7 +160,7 @@ class Windower:
         ]
 
     def passages(self, document: Document) -> list[list[Window]]:
-        """All windows of a segmented document, those together that are read together."""
+        """All windows of a segmented document, grouped by what is read together."""
         found = [window for own in self.windows(document) for window in own]
         sizes = [len(window.subwords.ids) for window in found]
         return [[found[number] for number in passage] for passage in passages(sizes, self.context)]
@@ -181,8 +181,8 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> list[list[in
 def cheapest_batches(lengths: Sequence[int], batch_tokens: int, overhead: int) -> list[list[int]]:
     """Positions grouped so that longest * count <= batch_tokens, and all batches together cost least.
 
-    A batch costs longest * count, padding included, and `overhead` for being one. Sorted by length, the best cut
-    before each place is known once it is for all places before.
+    A batch costs longest * count, padding included, plus `overhead`. Dynamic programming over positions sorted by
+    length: the best partition up to a position follows from those up to all earlier positions.
     """
     order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")
     sizes = np.asarray(lengths, dtype=np.int64)[order]

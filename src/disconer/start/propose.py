@@ -1,4 +1,4 @@
-"""The configuration that training data asks for, or a model to start from."""
+"""A configuration for training data, and for a model to start from."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ LISTED = 8  # labels named one by one
 
 
 class Proposed(NamedTuple):
-    """A configuration, and what the head found in the data and made of it, in sentences."""
+    """A configuration, and sentences about what the head found in the data and chose."""
 
     config: Config
     findings: Sequence[str]
@@ -97,7 +97,7 @@ def _batch_tokens(words: int, most: int) -> int:
 
 
 def findings(proposed: Proposed, survey: Survey, splits: Splits) -> Iterator[str]:
-    """What was found and what was made of it, one fact per line."""
+    """What was found and chosen, one fact per line."""
     yield f"{survey.documents:,} training documents, {survey.words:,} words, {survey.entities:,} entities."
     yield f"Labels: {_counts(survey.labels)}."
     yield f"Kinds: {_counts(survey.kinds)}."

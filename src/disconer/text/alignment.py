@@ -20,7 +20,7 @@ class TokenEntity:
 
     @property
     def key(self) -> tuple[str, tuple[Range, ...]]:
-        """What tells it from others of its sentence."""
+        """Its label and ranges, which identify it in its sentence."""
         return self.label, self.ranges
 
 
@@ -67,14 +67,14 @@ def to_fragments(ranges: tuple[Range, ...], sentence: Sentence) -> tuple[Fragmen
 
 
 def join_tokens(words: list[str], start: int = 0) -> Iterator[Fragment]:
-    """Where words stand when they are joined by single spaces, the first at `start`."""
+    """The ranges of words joined by single spaces, the first at `start`."""
     for word in words:
         yield Fragment(start, start + len(word))
         start += len(word) + 1
 
 
 def merge_adjacent(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """Ranges in order, those that touch or overlap made one.
+    """Sorted ranges; those that touch or overlap are merged.
 
     >>> merge_adjacent([(4, 5), (0, 1), (1, 3)])
     ((0, 3), (4, 5))

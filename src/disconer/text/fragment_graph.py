@@ -23,12 +23,12 @@ def assemble(
     succession: Iterable[tuple[int, int]],
     most: int | None = None,
 ) -> list[Assembled]:
-    """The entities that labelled spans and the succession between them amount to.
+    """The entities that labelled spans and the succession between them form.
 
     spans, labels: the fragments, sorted, and of each its labels.
     succession: pairs of positions in `spans`. Only a pair of one label with a token between them counts:
         fragments of different types never merge, and what overlaps or touches is not succession.
-    most: entities of one label at most; a dense graph has more cliques than anybody can wait for.
+    most: maximum number of entities per label; a dense graph has exponentially many cliques.
     """
     edges = [(a, b) if a < b else (b, a) for a, b in succession]
     edges = [(a, b) for a, b in edges if spans[a][1] < spans[b][0]]

@@ -23,8 +23,8 @@ from disconer.store.description import read_description
 from disconer.store.names import find_model
 from disconer.training.data import TrainingData
 
-# Settings of what makes word vectors that change neither parameters nor what they stand for: a training may differ in
-# them from the model that it starts from.
+# Settings of the word vectors that change neither parameters nor their meaning: a training may differ in them from the
+# model that it starts from.
 FREE = {
     *(
         f"encoder.{name}"
@@ -72,7 +72,7 @@ def check_start(config: Config) -> None:
 
 
 def first_model(config: Config, data: TrainingData) -> tuple[Model, Sequence[str]]:
-    """The model before the first step, and notes on what it is made of."""
+    """The model before the first step, and notes on what it starts from."""
     if config.training.start_from is not None:
         return _started(config, config.training.start_from, data.labels)
     encoding = load_encoding(config.encoder, data.words)
@@ -81,10 +81,10 @@ def first_model(config: Config, data: TrainingData) -> tuple[Model, Sequence[str
 
 
 def _started(config: Config, start: str, labels: tuple[str, ...]) -> tuple[Model, Sequence[str]]:
-    """The encoder and what reads for it are the model's own, so nothing is looked for by encoder.name."""
+    """The encoder and its reader are the model's own, so encoder.name is not looked up."""
     folder = find_model(start)
     other = load_model(folder)
-    torch.manual_seed(config.training.seed)  # loading has used up random numbers
+    torch.manual_seed(config.training.seed)  # loading has consumed random numbers
     encoding = build_encoding(config.encoder, other.network.words.encoder.description(), folder)
     network = build_network(config, labels, encoding.encoder)
     network.words.load_state_dict(other.network.words.state_dict())
@@ -128,7 +128,7 @@ def _misfit(config: Config, other: Config, start: str, misfits: Sequence[Misfit]
     differing = [
         one
         for one in _differences(config.head.model_dump(mode="json"), other.head.model_dump(mode="json"), "head")
-        if not isinstance(one.here, float | str)  # those that say how large something is
+        if not isinstance(one.here, float | str)  # those that determine sizes
     ]
     return DisconerError(
         "Training cannot start from this model: parts of its head have other sizes",
@@ -196,9 +196,9 @@ class Transfer:
 
 @torch.no_grad()
 def take_over(head: AnyHead, other: AnyHead) -> Transfer:
-    """Give a head the parameters of another of its kind, as far as both say what they stand for.
+    """Copy the parameters of another head of the same kind, as far as both are `Transferable`.
 
-    A head that does not (see `Transferable`) stays as it is.
+    Any other head stays as it is.
     """
     own, given = head.state_dict(), other.state_dict()  # type: ignore[attr-defined]
     done = Transfer()

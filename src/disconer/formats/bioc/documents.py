@@ -86,7 +86,7 @@ def _entity(annotation: BioCAnnotation, text: str, where: Where, ledger: Ledger)
 
 
 def _score(infon: Any) -> float | None:
-    """A score as we write it; any other number or word under that key is the corpus's own business."""
+    """A score as we write it; any other value of that key belongs to the corpus."""
     try:
         score = float(infon)
     except (TypeError, ValueError):
@@ -138,7 +138,7 @@ def _of_collection(document: Document, origin: dict[str, Any], ledger: Ledger) -
 
 
 def _origin(document: Document) -> dict[str, Any]:
-    """What a document says of the collection that it came from."""
+    """The collection that a document came from, as far as its extras describe it."""
     with carried(document, NAME) as layout:
         said = dict(layout.get("collection", {}))
         infons = {"infons": dict(said["infons"])} if "infons" in said else {}

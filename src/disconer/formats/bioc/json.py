@@ -1,7 +1,7 @@
 """BioC JSON, through the `bioc` library.
 
 Read: a collection, an array of them (as PubMed Central gives them), {"PubTator3": [documents]}, documents in an
-array or one a line. Written: one collection, its documents one a line.
+array or one per line. Written: one collection, one document per line.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
 
 
 def _unwrapped(record: Any, where: Where, ledger: Ledger) -> tuple[dict[str, Any], list[Any]]:
-    """What a record says of its collection, and its documents."""
+    """The collection that a record describes, and its documents."""
     if isinstance(record, dict) and _PUBTATOR in record:
         return {}, field(record, _PUBTATOR, list, where)
     if isinstance(record, dict) and "passages" in record:

@@ -1,6 +1,6 @@
-"""BioC XML, through the `bioc` library, a document at a time.
+"""BioC XML, through the `bioc` library, one document at a time.
 
-Only documents that our own parser cut out, which refuses entities, ever reach the library.
+The library only gets documents that passed our own parser, which refuses entities.
 """
 
 from __future__ import annotations

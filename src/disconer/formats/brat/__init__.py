@@ -12,7 +12,7 @@ nothing was changed:
 the entities, in order, leaves no record. brat has no place for scores and sentences: they are not written.
 
 The text of a T line must be the text at its offsets, but for whitespace and the order of fragments. Two harmless
-kinds of damage are taken and counted (`misfit.excuse`); all else is an error.
+kinds of damage are accepted and counted (see `files`); all else is an error.
 
 The .a1 and .a2 of the BioNLP shared tasks are read as if they were one .ann.
 """
@@ -49,7 +49,7 @@ def _read(source: Source, ledger: Ledger) -> Iterator[Document]:
                 yield read_document(
                     id, text_file, [parts[suffix] for suffix in _ANNOTATIONS if suffix in parts], ledger
                 )
-            elif _folder(id) in annotated or not annotated:  # elsewhere a text is a README and the like
+            elif _folder(id) in annotated or not annotated:  # elsewhere a text may be a README
                 raise _missing(text_file, ".ann", "Add it, empty if the text has no annotations")
         except BadInput as error:
             ledger.error(error)

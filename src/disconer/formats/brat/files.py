@@ -32,11 +32,11 @@ Mention = tuple[Pairs, str]  # offsets and surface text, as the file has them
 
 
 def excuse(pairs: Pairs, text: str, surface: str, labels: Collection[str]) -> str | None:
-    """Why a surface that does not fit leaves no doubt about the offsets, or None if it does.
+    """Why the offsets are certain although the surface does not fit, or None if they are not.
 
-    Two things happen to annotation files in the wild. A tool keeps only the first line of a mention of
-    several lines. And users rename a label by search and replace, which also replaces the word where
-    it is part of a mention's text. All other words must fit.
+    Two things happen to real annotation files. A tool keeps only the first line of a mention of several lines. And
+    users rename a label by search and replace, which also replaces the word in the texts of mentions. All other words
+    must fit.
     """
     found = joined_text(text, pairs)
     if len(found.splitlines()) > 1 and found.splitlines()[0].split() == surface.split():
@@ -107,7 +107,7 @@ _COUNTINGS = (
 
 
 def read_document(id: str, text_file: Member, annotation_files: list[Member], ledger: Ledger) -> Document:
-    """A document with the entities of its T lines; what else its annotation files say is in `extras`.
+    """A document with the entities of its T lines; the rest of its annotation files is in `extras`.
 
     Several annotation files (.a1 and .a2) are read as if they were one.
     """
@@ -145,7 +145,7 @@ def _read_lines(lines: list[str], text: str, path: str, entities: dict[str, Enti
 
 
 class _AnnotationFile:
-    """Makes entities of T lines; looks at all of them only when one does not fit the text."""
+    """Makes entities from T lines; inspects all of them only if one does not fit the text."""
 
     def __init__(self, lines: list[str], text: str, path: str, ledger: Ledger) -> None:
         self._lines, self._text, self._path, self._ledger = lines, text, path, ledger
@@ -203,8 +203,8 @@ def _repeated(where: Where) -> BadInput:
 def annotation_text(document: Document, ledger: Ledger) -> str:
     """The content of a document's .ann file.
 
-    Lines that the document brought along keep their places. T lines of entities that are gone go with the
-    lines about them, which are counted as lost; T lines of new entities come last.
+    Lines of the original file keep their places. T lines of removed entities are dropped together with the lines
+    about them, which are counted as lost; T lines of new entities come last.
     """
     layout = Layout.of_document(document)
     entities = _with_ids(document.entities, layout.lines)
@@ -246,7 +246,7 @@ def _without_removed(lines: list[str], entities: dict[str, Entity], ledger: Ledg
 
 
 def _still_says(line: str, entity: Entity, document: Document) -> bool:
-    """Whether a raw T line, odd as it may be, is true of the entity and the text as they are now."""
+    """Whether an irregular T line still describes the entity and the text."""
     bound = parse_text_bound(line)
     if bound is None or bound.label != entity.label:
         return False

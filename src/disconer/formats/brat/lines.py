@@ -16,7 +16,7 @@ EQUIVALENCE = "*"  # the only kind of line without an id
 _ID = re.compile(r"T[0-9]{1,15}\S*")
 _NUMBER = re.compile(r"T([0-9]{1,15})")
 _TEXT_BOUND = re.compile(r"(T[0-9]{1,15}\S*)\t(\S+) ([0-9]{1,15}) ([0-9]{1,15})((?:;[0-9]{1,15} [0-9]{1,15})*)\t(.*)")
-_LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # all that any tool may take for one
+_LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # all that any tool may take for a line break
 _WHITESPACE = re.compile(r"\s+")
 
 
@@ -110,7 +110,7 @@ def references(line: str) -> list[str]:
 
 
 def without_references(lines: list[str], gone: set[str]) -> tuple[list[str], int]:
-    """The lines less those about ids that are gone, and how many those were.
+    """The lines without those about removed ids, and how many those were.
 
     A line goes with what it refers to, and takes along what refers to it; an equivalence (`*`) only
     loses the member, as long as two are left.
@@ -165,7 +165,7 @@ class Layout:
 
     @classmethod
     def of_document(cls, document: Document) -> Layout:
-        """The layout that a document brought along, or that of an empty file."""
+        """The layout of a document's original file, or that of an empty file."""
         record = document.extras.get(KEY, {"lines": [""]})
         lines = record.get("lines") if isinstance(record, dict) else None
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
@@ -184,7 +184,7 @@ class Layout:
         return _BOM * self.bom + self.newline.join(self.lines)
 
     def to_extras(self, ids: Iterable[str]) -> dict[str, Any]:
-        """The extras of a document with entities of these ids; none where the entities say it all."""
+        """The extras of a document with entities of these ids; empty if the entities suffice."""
         if self == Layout([*ids, ""]):
             return {}
         record: dict[str, Any] = {"lines": self.lines}

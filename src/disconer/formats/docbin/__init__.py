@@ -1,7 +1,7 @@
 """spaCy's DocBin, the .spacy files that spaCy is trained and evaluated with. Lossless; needs spaCy.
 
 Entities are a span group in which the spans of one entity share an id; see `groups`. In files that disconer
-had no part in they are the spans of the span categorizer (`doc.spans["sc"]`), or else `doc.ents`.
+did not write they are the spans of the span categorizer (`doc.spans["sc"]`), or else `doc.ents`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
 
 @contextmanager
 def _checked(member: Member) -> Iterator[None]:
-    """Say it in our words if the file is bad. As spaCy checks little, any error may be the sign of it."""
+    """Errors of spaCy as messages for users. As spaCy checks little, a bad file may raise anything."""
     try:
         yield
     except DisconerError:

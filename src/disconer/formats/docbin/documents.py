@@ -1,4 +1,4 @@
-"""A `Document` as a spaCy `Doc`, and back: every offset, sentence and head stays what it was."""
+"""A `Document` as a spaCy `Doc`, and back, without loss of any offset, sentence or head."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ UNNAMED_RELATION = "dep"
 def to_doc(document: Document, vocab: Vocab, *, key: str = KEY) -> Doc:
     """A Doc of the document's tokens, cut where an entity begins or ends inside one; its entities in `doc.spans[key]`.
 
-    Sentences and heads become spaCy's own where these can say them. Its id, its extras, and sentences that spaCy
-    cannot say go with the span group, so that `to_document` gives back the same document.
+    Sentences and heads become spaCy's own where possible. The id, extras, and sentences that spaCy cannot represent are
+    stored with the span group, so that `to_document` returns the same document.
     """
     tokens = [token for sentence in segment(document).sentences or () for token in sentence.tokens]
     fragments = [fragment for entity in document.entities for fragment in entity.fragments]
@@ -169,7 +169,7 @@ def to_document(
     key = key or _key(doc)
     own = doc.spans[key].attrs.get(KEY, {}) if key else {}
     beside = {"id": id} | json.loads(own.get("document", "{}"))
-    text = doc.text  # put together from all tokens each time it is asked for
+    text = doc.text  # joined from all tokens at each access
     document = from_record(beside | {"text": text, "entities": []}, ledger=ledger, path=path)
     entities = []
     for mention in _mentions(doc, key):

@@ -1,6 +1,6 @@
 """Entities as a spaCy span group, and back.
 
-One `Span` is one fragment; the fragments of an entity share `span.id`. What spans cannot say is in `group.attrs`:
+One `Span` is one fragment; the fragments of an entity share `span.id`. What spans cannot represent is in `group.attrs`:
 
     "scores": one number per span, as spaCy's own span categorizer writes them
     "disconer": "left_out", a list, and "widened", by span id: entities as they really are, where their borders lie

@@ -1,4 +1,4 @@
-"""sodner's way with entities and trees: fragments with relations, a tree as the neighbours of each token; and back.
+"""sodner's encoding of entities and trees: fragments with relations, a tree as the neighbours of each token; and back.
 
 sodner stores each fragment of each entity in `ner`, and `Combined` relations between the fragments of one
 entity, in both directions. Entities are rebuilt:
@@ -60,7 +60,7 @@ class Rebuilt:
 
 
 def rebuild(fragments: Sequence[Fragment], relations: Iterable[Relation]) -> Rebuilt:
-    """The entities that stored fragments and relations amount to, by the rules above."""
+    """The entities of stored fragments and relations, by the rules above."""
     labels: dict[Range, list[str]] = {span: [] for span, _ in sorted(fragments)}
     for span, label in dict.fromkeys(fragments):
         labels[span].append(label)

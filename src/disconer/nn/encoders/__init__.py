@@ -19,37 +19,38 @@ if TYPE_CHECKING:
     from disconer.nn.parts import Encoding
 
 
-Words = Callable[[], Iterable[str]]  # the distinct words of the data, for those encoders that ask for them
+Words = Callable[[], Iterable[str]]  # the distinct words of the data, for encoders that need them
 
 
 class ExportedReader(Protocol):
-    """Loads what reads text for an exported model."""
+    """Loads the reader of an exported model."""
 
     def __call__(self, config: EncoderConfig, description: Mapping[str, Any], folder: Path, *, padding: int) -> Reader:
-        """folder: that of the exported model. padding: the number that fills up rows."""
+        """folder: that of the exported model. padding: the id that pads rows."""
         ...
 
 
 class EncoderKind(Protocol):
-    """All that depends on what an encoder is. Importing one loads no torch: its methods do, if they need it.
+    """All that depends on the kind of encoder. Importing one does not import torch: its methods do, if they need it.
 
-    reads_context: whether sentences read together change each other's word vectors; else encoder.context means nothing.
+    reads_context: whether sentences that are read together influence each other's word vectors; if not,
+        encoder.context has no effect.
     """
 
     @property
     def reads_context(self) -> bool: ...
 
     def load(self, config: EncoderConfig, words: Words) -> Encoding:
-        """What was pretrained, for texts with these words."""
+        """The pretrained encoder and its reader, for texts with these words."""
         ...
 
     def build(self, config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
-        """What a model folder describes; the weights of the encoder are still to be loaded."""
+        """The encoder that a model folder describes, and its reader; weights are loaded later."""
         ...
 
     @property
     def load_exported_reader(self) -> ExportedReader | None:
-        """Reads for an exported model, without torch; None: models with this encoder cannot be exported."""
+        """Loads the reader of an exported model, without torch; None: models with this encoder cannot be exported."""
         ...
 
 
@@ -57,10 +58,10 @@ KINDS = cast("Registry[EncoderKind]", ENCODERS)
 
 
 def load_encoding(config: EncoderConfig, words: Words = tuple) -> Encoding:
-    """What was pretrained, for texts with these words."""
+    """The pretrained encoder and its reader, for texts with these words."""
     return KINDS.get(config.kind).load(config, words)
 
 
 def build_encoding(config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
-    """What a model folder describes; the weights of the encoder are still to be loaded."""
+    """The encoder that a model folder describes, and its reader; weights are loaded later."""
     return KINDS.get(config.kind).build(config, description, folder)

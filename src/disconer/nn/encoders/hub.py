@@ -17,7 +17,7 @@ PACKAGES = {
 
 
 def package_folders(name: str) -> list[Path]:
-    """Where the installed package of that name may keep a model; the package is found, never imported."""
+    """Folders in which the installed package of that name may have a model; the package is not imported."""
     package = PACKAGES.get(name, name.replace("-", "_"))
     if not re.fullmatch(r"[^\W\d]\w*", package):
         return []
@@ -33,7 +33,7 @@ PATIENCE = 10  # seconds to wait for the Hub's first answer
 
 
 def why_not_on_hub(name: str) -> str | None:
-    """Why the Hub cannot give a model of this name, or None if it can.
+    """Why the Hub cannot provide a model of this name, or None if it can.
 
     Asked once before any download, which would retry for half a minute.
     """

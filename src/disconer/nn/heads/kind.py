@@ -1,4 +1,4 @@
-"""What a kind of heads is: all that the rest of disconer needs to know of one. No torch here.
+"""What a kind of head is: all that the rest of disconer needs to know about it. No torch here.
 
 A *kind* is one way of finding entities on top of word vectors: its settings, what it can express, what it costs, how
 it is exported. It builds the *head* (`disconer.nn.parts.Head`), the part of a network that is trained. Nothing outside
@@ -38,7 +38,7 @@ RunGraph = Callable[[Arrays], list[NDArray[Any]]]  # from a graph's inputs to it
 class Graph:
     """A module as a graph of its own.
 
-    inputs: of the module, in order. example: values for them, for tracing, every axis of a size of its own.
+    inputs: of the module, in order. example: values for tracing; every axis has a different size.
     """
 
     module: nn.Module
@@ -63,10 +63,10 @@ class HeadGraphs:
 
 
 class ScoreReader(Protocol):
-    """Makes entities of what the graph of a network gave for a batch."""
+    """Makes entities from the outputs of a network's graph for a batch."""
 
     def inputs(self, batch: WordArrays) -> Arrays:
-        """What the graph takes beside the batch itself."""
+        """Inputs of the graph in addition to the batch."""
         ...
 
     def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
@@ -78,7 +78,7 @@ S = TypeVar("S", bound=HeadSettings)
 
 
 class Proposal(NamedTuple, Generic[S]):
-    """Settings that suit some data, and sentences on what was found and chosen."""
+    """Settings that fit some data, and sentences about what was found and chosen."""
 
     settings: S
     findings: Sequence[str] = ()
@@ -87,12 +87,12 @@ class Proposal(NamedTuple, Generic[S]):
 class HeadKind(Protocol[S]):
     """One way of finding entities. The registry holds one instance of each kind.
 
-    Methods with a body may stay as they are.
+    Methods with a body are optional.
 
     name: what `head.kind` calls it.
-    about: how it finds entities, in a few words that follow on "the head `name`:".
+    about: how it finds entities, in a few words that continue "the head `name`:".
     settings: the type of its section of the configuration.
-    variants: settings that `disconer check` compares, as its --set takes them, those that lose most first.
+    variants: settings that `disconer check` compares, in the form of its --set; those that lose most first.
     """
 
     name: str
@@ -102,7 +102,7 @@ class HeadKind(Protocol[S]):
 
     @abstractmethod
     def build(self, settings: S, labels: Sequence[str], *, word_size: int) -> AnyHead:
-        """A fresh head for words that are vectors of `word_size` numbers. Import torch here, not above."""
+        """A new head for word vectors of size `word_size`. Import torch here, not above."""
         ...
 
     @abstractmethod
@@ -122,7 +122,7 @@ class HeadKind(Protocol[S]):
         return Proposal(settings)
 
     def limits(self, settings: S, labels: Sequence[str]) -> Iterator[str]:
-        """What it can never find, as sentences for the model card."""
+        """What it cannot find, as sentences for the model card."""
         yield from ()
 
     def graphs(self, head: Any) -> HeadGraphs:
@@ -145,5 +145,5 @@ def head_kind(name: str) -> HeadKind[Any]:
 
 
 def kind_of(settings: HeadSettings) -> HeadKind[Any]:
-    """The kind that settings are for."""
+    """The kind that these settings belong to."""
     return head_kind(settings.kind)

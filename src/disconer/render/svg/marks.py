@@ -134,7 +134,7 @@ class SvgMarks:
         self._notes: list[str] = []
 
     def add(self, row: Row, line: Line, baseline: float) -> tuple[float, float]:
-        """Draw what lies under a line; says how deep it goes, and how far to the right."""
+        """Draw what lies under a line; returns its depth and right edge."""
         reaches = [self._reach(row, piece) for piece in line.pieces]
         lanes = pack(reaches)
         for piece, lane in zip(line.pieces, lanes, strict=True):
@@ -185,7 +185,7 @@ class SvgMarks:
 
 
 def _ends(row: Row, piece: Piece, bar: float) -> str:
-    """A tick at each end of the entity; where it goes on in another line, the end stays open."""
+    """A tick at each end of the entity; where it continues in another line, the end stays open."""
     left, right = _reach(row, piece)
     open_left, open_right = piece.from_before, piece.goes_on
     if row.right_to_left:

@@ -1,4 +1,4 @@
-"""Give the sentences of documents their heads, aligned by characters, and account for those that get none."""
+"""Attach dependency heads to the sentences of documents, aligned by characters, and count those that get none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_RELATIONS = "the numbers of relations and words differ"
 
 
 def on_words(words: Words, parse: Parse) -> Tree | Unparsed:
-    """The tree over our words that a parse amounts to, if it is sound."""
+    """The tree over our words that follows from a parse, if it is valid."""
     if problem := problem_in(parse.heads, len(parse.forms)):
         return Unparsed(problem)
     if len(parse.relations) != len(parse.forms):
@@ -38,7 +38,7 @@ def _through_blocks(texts: Sequence[str], forms: Sequence[str], parse: Parse) ->
     borders = sorted({*ours} & {*theirs})
     block_of_ours, block_of_theirs = _blocks(ours, borders), _blocks(theirs, borders)
     depths = depths_of(parse.heads)
-    assert depths is not None  # the heads were found sound
+    assert depths is not None  # the heads are valid
     top: dict[int, int] = {}  # of each block, the parser's topmost word
     for place, block in enumerate(block_of_theirs):
         if block not in top or depths[place] < depths[top[block]]:
@@ -79,10 +79,10 @@ WITHOUT = "sentences without heads: "
 class Account:
     """Counts of sentences.
 
-    kept: had heads. given: got them, from the parser or from the cache.
-    asked: distinct sentences that the parser was given, as the cache had none of them.
+    kept: had heads. given: got heads, from the parser or from the cache.
+    asked: distinct sentences that were not in the cache, and so were parsed.
     forests: have several roots. realigned: were cut into other words by the parser.
-    dropped: had heads that are no tree, by what is wrong. without: have no heads in the end, by reason.
+    dropped: had heads that are not a tree, by problem. without: have no heads in the end, by reason.
     """
 
     kept: int = 0
@@ -102,7 +102,7 @@ class Account:
         return self.with_heads + self.without.total()
 
     def lines(self) -> Iterator[str]:
-        """The account in words, a fact a line; what did not happen is left out."""
+        """The counts in words, one fact per line; zero counts are left out."""
         if not self.sentences:
             return
         yield (
@@ -116,7 +116,7 @@ class Account:
                 yield f"syntax: {times:,} {what}"
 
     def enter(self, ledger: Ledger) -> None:
-        """Add to a ledger what was put right and what is missing."""
+        """Add to a ledger what was repaired and what is missing."""
         ledger.repaired("sentences with several roots, kept as they are", self.forests)
         ledger.repaired("sentences that the parser cut into other words, aligned by characters", self.realigned)
         for problem, times in self.dropped.items():
@@ -129,7 +129,7 @@ T = TypeVar("T")
 Missing = Literal["skip", "error"]
 
 NOT_IN_DATA = "the data has none"
-KEEP_AFTER = 512  # sentences between two writes to the cache: what a broken run loses at most
+KEEP_AFTER = 512  # sentences between two writes to the cache: the most that an aborted run loses
 
 
 class Track(Protocol):
@@ -143,7 +143,7 @@ def untracked(items: Iterable[T], what: str, total: int | None = None) -> Iterat
 
 
 class Syntax:
-    """Completes documents by heads, the same way for training and for prediction.
+    """Adds heads to documents, in the same way for training and prediction.
 
     parser: None if heads come with the data only.
     missing: what to do about a sentence that gets none: continue and count it, or raise.
@@ -160,7 +160,7 @@ class Syntax:
         self.parser, self._cache, self._missing, self._track = parser, cache, missing, track
 
     def __call__(self, documents: Sequence[Document], account: Account) -> list[Document]:
-        """Documents, all with sentences, each of which has heads where that can be; `account` counts them."""
+        """Documents with sentences, which get heads where possible; `account` counts them."""
         checked = [_without_invalid_heads(document, account) for document in documents]
         trees = self._find([words for document in checked for words in _unparsed_sentences(document)], account)
         return [self._complete(document, trees, account) for document in checked]
@@ -195,7 +195,7 @@ class Syntax:
         fresh.clear()
 
     def _refuse_nothing(self, found: dict[Words, Tree | Unparsed]) -> None:
-        """A parser that gives nothing at all, through no fault of the sentences, is an error whatever was asked for."""
+        """A parser that fails on every sentence, for a reason other than the sentences, is an error in any case."""
         down = [answer for answer in found.values() if isinstance(answer, Unparsed) and not answer.lasting]
         if self.parser and found and len(down) == len(found):
             raise DisconerError(
@@ -241,7 +241,7 @@ class Syntax:
 
 
 def _without_invalid_heads(document: Document, account: Account) -> Document:
-    """The document without those heads of its own that are no tree: they are like none."""
+    """The document without heads that are not a tree: they are treated as missing."""
     sentences = []
     for sentence in document.sentences or ():
         problem = sentence.heads and problem_in(sentence.heads, len(sentence.tokens))

@@ -1,4 +1,4 @@
-"""Trees that were found before, on disk: by the words of a sentence and the parser that was asked.
+"""A cache of parses on disk, by the words of a sentence and the parser.
 
 One SQLite file per parser. It holds digests of sentences and trees, never any text. Several processes may use it at
 once. It is optional: damaged entries are ignored, and where it cannot be written, parsing continues without it.
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 CACHE_VARIABLE = "DISCONER_PARSE_CACHE"  # a folder, or "off"
 OFF = "off"
-LAYOUT = 1  # raised when what is kept of a sentence, or the way to it, changes
+LAYOUT = 1  # increased when the content or the keys of the cache change
 PATIENCE = 30.0  # seconds to wait for another process that writes
 KEYS_A_QUERY = 500
 KEY_SIZE, CHECK_SIZE = 16, 8  # bytes of digests
@@ -35,7 +35,7 @@ _TABLE = "CREATE TABLE IF NOT EXISTS parses (key BLOB PRIMARY KEY, answer BLOB N
 
 
 def parses_folder() -> Path | None:
-    """Where trees are kept: $DISCONER_PARSE_CACHE, or in the user's cache folder; None if that is switched off."""
+    """The folder of the cache: $DISCONER_PARSE_CACHE, or in the user's cache folder; None if it is disabled."""
     named = os.environ.get(CACHE_VARIABLE)
     if named == OFF:
         return None
@@ -43,7 +43,7 @@ def parses_folder() -> Path | None:
 
 
 class ParseCache:
-    """What one parser found."""
+    """The cached parses of one parser."""
 
     def __init__(self, folder: Path, identity: Identity) -> None:
         self._whose = hashlib.blake2b(json.dumps([LAYOUT, *identity]).encode(), digest_size=KEY_SIZE)
@@ -52,7 +52,7 @@ class ParseCache:
         self._usable = True
 
     def get(self, sentences: Iterable[Words]) -> dict[Words, Tree | Unparsed]:
-        """What is known of sentences; those of which nothing sound is known are left out."""
+        """The cached answers for sentences; missing and damaged ones are left out."""
         by_key = {self._key(words): words for words in sentences}
         found: dict[Words, Tree | Unparsed] = {}
         for key, data in self._do(lambda database: list(_rows(database, list(by_key)))) or ():
@@ -63,7 +63,7 @@ class ParseCache:
         return found
 
     def put(self, answers: Mapping[Words, Tree | Unparsed]) -> None:
-        """Keep answers; those of the same sentences give way."""
+        """Store answers, replacing those of the same sentences."""
         rows = [(self._key(words), _pack(answer)) for words, answer in answers.items()]
         if rows:
             self._do(lambda database: database.executemany("INSERT OR REPLACE INTO parses VALUES (?, ?)", rows))
@@ -74,9 +74,9 @@ class ParseCache:
         return digest.digest()
 
     def _do(self, action: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Do something with the database, in one transaction; None if that is not possible.
+        """Run an action on the database, in one transaction; None if that fails.
 
-        It is opened each time: a connection that stays open would not survive a fork.
+        The database is opened each time: an open connection would not survive a fork.
         """
         if not self._usable:
             return None

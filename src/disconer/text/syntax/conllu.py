@@ -11,8 +11,8 @@ from disconer.text.syntax.spec import ParserSpec
 class ConlluParser:
     """The trees of a file, folder or archive of CoNLL-U.
 
-    A sentence is found if it has the same characters, whatever the whitespace and the words that they are cut into.
-    Of sentences that occur again with another tree, the first is taken.
+    A sentence is found if it has the same characters, whatever its whitespace and tokens.
+    If a sentence occurs again with another tree, the first tree is used.
     """
 
     def __init__(self, path: str) -> None:
@@ -30,7 +30,7 @@ class ConlluParser:
 
 
 def _read(path: str) -> dict[str, Parse | Unparsed]:
-    from disconer.formats import read  # only here: formats know of syntax, too
+    from disconer.formats import read  # here, because formats also import syntax
 
     without_heads = Unparsed(f"no tree in {path}")
     parses: dict[str, Parse | Unparsed] = {}

@@ -1,7 +1,6 @@
-"""Trees from a running CoreNLP server: sentences a line, words parted by spaces, basic dependencies back.
+"""Trees from a running CoreNLP server: one sentence per line, words separated by spaces; basic dependencies come back.
 
-The annotators are those that the paper's enhanced++ graphs come from; of these graphs the basic arcs are taken, which
-are a tree.
+The annotators are those behind the paper's enhanced++ graphs; their basic dependencies are used, which form a tree.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from disconer.core.errors import excerpt
 from disconer.text.syntax.parser import Identity, Parse, Unparsed, Words
 from disconer.text.syntax.spec import ParserSpec
 
-TIMEOUT = 60.0  # seconds for an answer; the first one has to wait until the server has loaded its models
-PAUSES = (0.5, 2.0)  # seconds before each new try
-BUSY = (429, 502, 503, 504)  # answers after which a new try may have better luck
+TIMEOUT = 60.0  # seconds; the first request waits until the server has loaded its models
+PAUSES = (0.5, 2.0)  # seconds before each retry
+BUSY = (429, 502, 503, 504)  # status codes after which a retry may succeed
 MAX_ANSWER = 256 * 2**20  # bytes
 
 
@@ -32,7 +31,7 @@ class Absent(Exception):
 
 
 class Trouble(Exception):
-    """The server is there and could not answer this request.
+    """The server could not answer this request.
 
     slow: it did not answer in time.
     """
@@ -43,7 +42,7 @@ class Trouble(Exception):
 
 
 class Client:
-    """Posts text to one address, without any proxy: what is sent are patients' notes."""
+    """Posts text to one address, never through a proxy: it may be patients' notes."""
 
     def __init__(
         self,
@@ -58,7 +57,7 @@ class Client:
         self._address = f"{url.rstrip('/')}/?{urlencode({'properties': said})}"
 
     def post(self, text: str) -> bytes:
-        """The answer to a text. Raises `Absent` or `Trouble`, after new tries where these may help."""
+        """The answer to a text. Raises `Absent` or `Trouble`, after retries where these may help."""
         for pause in (*self._pauses, None):
             try:
                 return self._post(text)
@@ -106,9 +105,9 @@ PROPERTIES = {
     "ssplit.eolonly": "true",
     "outputFormat": "json",
 }
-IN_FLIGHT = 4  # requests at once; a server answers as many as it has threads
+IN_FLIGHT = 4  # concurrent requests; a server answers as many as it has threads
 BATCH, BATCH_CHARACTERS = 50, 20_000  # of a request: a server refuses more than 100,000 characters
-GIVE_UP_AFTER = 8  # requests without an answer, one after another, before the server counts as gone
+GIVE_UP_AFTER = 8  # consecutive unanswered requests before the server counts as gone
 
 Answer = Parse | Unparsed
 
@@ -122,7 +121,7 @@ class CoreNlpParser:
         self._failures = 0  # requests without an answer since the last one that had one
 
     def identity(self) -> Identity:
-        """A server does not tell its version: after a change of its models the cache has to be removed by hand."""
+        """A server does not report its version: after a change of its models, delete the cache by hand."""
         return Identity("corenlp", self.name, PROPERTIES["annotators"])
 
     def parse(self, sentences: Sequence[Words]) -> Iterator[Answer]:
@@ -137,7 +136,7 @@ class CoreNlpParser:
                 yield from waiting.popleft().result()
 
     def _ask(self, sentences: Sequence[Words]) -> list[Answer]:
-        """Answers for sentences. Where a server cannot do them together, halves are tried, down to single ones."""
+        """Answers for sentences. If a server fails on all of them, halves are tried, down to single sentences."""
         if self._failures >= GIVE_UP_AFTER:
             return [Unparsed(f"{self.name} did not answer earlier requests", lasting=False)] * len(sentences)
         try:

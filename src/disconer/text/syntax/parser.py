@@ -1,4 +1,4 @@
-"""What a parser is, and the dependency trees that it gives."""
+"""What a parser is, and the dependency trees that it returns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLANK = "_"  # stands for a word of nothing but whitespace
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a sentence, without any whitespace in them, and whether some text parts each from the next."""
+    """The words of a sentence, without whitespace inside them, and whether there is text between each and the next."""
 
     texts: tuple[str, ...]
     spaces: tuple[bool, ...]
@@ -33,7 +33,7 @@ class Words:
 
 
 def _fit(word: str) -> str:
-    """The word as every parser takes it, with all that shows."""
+    """The word in a form that every parser accepts, with all visible characters."""
     if word.isascii() and word.isprintable() and " " not in word:
         return word
     return "".join(_UNFIT.sub("\ufffd", word).split()) or _BLANK
@@ -50,7 +50,7 @@ CIRCLE = "cyclic heads"
 class Tree(NamedTuple):
     """The head of each word, -1 for a root, and the relation between the two.
 
-    Several roots are allowed: then it is a forest, in which no path joins the parts.
+    Several roots are allowed: then it is a forest.
     realigned: the parser cut the text into other words; see `attach`.
     """
 
@@ -76,7 +76,7 @@ def problem_in(heads: Sequence[int], n_words: int) -> str | None:
 
 
 def depths_of(heads: Sequence[int]) -> list[int] | None:
-    """How far each word is from its root, or None if heads run in a circle. No head may be out of range.
+    """The distance of each word from its root, or None if heads are cyclic. No head may be out of range.
 
     >>> depths_of([1, -1, 1, 2]), depths_of([1, 0])
     ([1, 0, 1, 2], None)
@@ -98,9 +98,9 @@ def depths_of(heads: Sequence[int]) -> list[int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """What a parser made of a sentence: words as it has them, their heads (-1 for a root) and relations.
+    """The raw output of a parser for a sentence: its own words, their heads (-1 for a root) and relations.
 
-    Nothing of it is checked yet; see `attach.on_words`.
+    Not checked yet; see `attach.on_words`.
     """
 
     forms: tuple[str, ...]
@@ -120,7 +120,7 @@ class Unparsed:
 
 
 class Identity(NamedTuple):
-    """What decides the trees that a parser gives: two parsers with the same identity give the same."""
+    """What determines the output of a parser: two parsers with the same identity return the same trees."""
 
     kind: str
     name: str
@@ -142,5 +142,5 @@ class Parser(Protocol):
         ...
 
     def parse(self, sentences: Sequence[Words]) -> Iterator[Parse | Unparsed]:
-        """An answer for each sentence, in their order, as soon as it is there."""
+        """An answer for each sentence, in order, as soon as it is available."""
         ...

@@ -1,7 +1,7 @@
 """Parsing in several processes at once.
 
-They are started as commands of their own, so that neither a fork after torch's threads nor a script without a main
-guard can hurt, and only words and heads travel: spaCy's own way sends whole Docs, which takes as long as parsing them.
+They are started as separate commands, so that neither a fork after torch's threads nor a script without a main guard
+causes trouble. Only words and heads are sent: spaCy's own way sends whole Docs, which takes as long as parsing them.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Processes:
 
 
 def serve(parse: Callable[[Sequence[Words]], Sequence[Answer]], requests: IO[str], answers: IO[str]) -> None:
-    """The other end: answer requests, a line each, until there are no more."""
+    """The worker's side: answer requests, one per line, until there are no more."""
     for line in requests:
         sentences = [Words(tuple(texts), tuple(spaces)) for texts, spaces in json.loads(line)]
         answers.write(json.dumps([_to_json(answer) for answer in parse(sentences)]) + "\n")

@@ -18,23 +18,23 @@ from disconer.text.syntax.processes import Processes, n_cores, serve
 from disconer.text.syntax.spec import BIOMEDICAL, ParserSpec
 
 ROOT = -1
-# Usual names of components that no parser needs: not even loaded.
+# Usual names of components that no parser needs; they are not loaded.
 UNUSED = ["ner", "tagger", "morphologizer", "lemmatizer", "trainable_lemmatizer", "attribute_ruler", "senter"]
 HEADS = "token.head"  # what a component assigns that is a parser
 
 
 class Pipeline:
-    """The parser of a pipeline and what it stands on."""
+    """The parser of a pipeline and the components that it needs."""
 
     def __init__(self, name: str) -> None:
         self._nlp = _load(name)
         self._one_at_a_time = Lock()  # memory zones do not nest, and a service may have several threads
 
     def parse(self, sentences: Sequence[Words]) -> list[Parse | Unparsed]:
-        """Answers for sentences. Where they cannot be parsed together, each is tried alone."""
+        """Answers for sentences. If they cannot be parsed together, each is tried alone."""
         try:
             return self._parse(sentences)
-        except Exception as error:  # a component may raise anything about text that it is not made for
+        except Exception as error:  # components may raise anything
             if len(sentences) > 1:
                 return [answer for words in sentences for answer in self.parse([words])]
             return [Unparsed(f"spaCy failed: {excerpt(str(error) or type(error).__name__, 120)}", lasting=False)]
@@ -43,7 +43,7 @@ class Pipeline:
         from spacy.tokens import Doc
 
         vocab = self._nlp.vocab
-        with self._one_at_a_time, self._nlp.memory_zone():  # forgets words afterwards: a service reads many
+        with self._one_at_a_time, self._nlp.memory_zone():  # frees memory afterwards: a service reads many words
             docs = [
                 Doc(vocab, [*words.texts], [*words.spaces], sent_starts=[True, *[False] * (len(words) - 1)])
                 for words in sentences
@@ -90,7 +90,7 @@ META = "meta.json"
 
 
 class SpacyParser:
-    """A spaCy pipeline's parser, on our words: one Doc a sentence, so that no tree crosses sentences.
+    """A spaCy pipeline's parser, on our words: one Doc per sentence, so that no tree crosses sentences.
 
     pipeline: the name of an installed package, or a folder.
     processes: how many parse at once; None: as many as there are cores, if there is enough to do.
@@ -119,11 +119,11 @@ class SpacyParser:
 
     @cached_property
     def _processes(self) -> Processes:
-        assert self._loaded  # what is wrong with a pipeline is told here, not by a process
+        assert self._loaded  # errors of a pipeline are raised here, not in a worker
         return Processes("disconer.text.syntax.spacy", self._pipeline, n=self._n_processes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._pipeline, self._n_processes)  # a loaded pipeline does not travel
+        return _again, (self._pipeline, self._n_processes)  # a loaded pipeline is not pickled
 
 
 def _again(pipeline: str, processes: int) -> SpacyParser:
@@ -131,7 +131,7 @@ def _again(pipeline: str, processes: int) -> SpacyParser:
 
 
 def _find(pipeline: str) -> Path:
-    """The folder of a pipeline: one that is there, or an installed package's, which is found and not imported."""
+    """The folder of a pipeline: an existing one, or that of an installed package, which is not imported."""
     if importlib.util.find_spec("spacy") is None:
         raise DisconerError(
             f"The parser spacy:{pipeline} needs spaCy", fix="Install it: pip install 'disconer[spacy]'."
@@ -187,7 +187,7 @@ def _digest(folder: Path) -> str:
 def main() -> None:
     """Parse in a process of its own, for `processes.Processes`."""
     answers = sys.stdout
-    sys.stdout = sys.stderr  # nothing but answers may go there, whatever a pipeline prints
+    sys.stdout = sys.stderr  # only answers may go to stdout, whatever a pipeline prints
     serve(Pipeline(sys.argv[1]).parse, sys.stdin, answers)
 
 

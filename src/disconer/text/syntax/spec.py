@@ -1,4 +1,4 @@
-"""The line of a configuration that names a parser, and the parser and all that gives heads made of it."""
+"""The setting that names a parser, and the parser made from it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from disconer.text.syntax.attach import Missing, Syntax, Track, untracked
 from disconer.text.syntax.cache import ParseCache, parses_folder
 from disconer.text.syntax.parser import Parser
 
-# What stands after the colon; empty where nothing does.
+# What follows the colon; empty if nothing does.
 KINDS = {"none": "", "data": "", "spacy": "PIPELINE", "stanza": "LANG", "corenlp": "URL", "conllu": "PATH"}
 FORMS = ", ".join(f"{kind}:{argument}" if argument else kind for kind, argument in KINDS.items())
 
@@ -18,7 +18,7 @@ BIOMEDICAL = "spacy:en_disconer_biomedical"  # the bundled parser
 
 
 class ParserSpec(NamedTuple):
-    """A kind of parser, and which of that kind."""
+    """A kind of parser, and its argument."""
 
     kind: str
     argument: str = ""
@@ -28,7 +28,7 @@ class ParserSpec(NamedTuple):
 
 
 def parser_spec(line: str) -> ParserSpec:
-    """Read the line. `ValueError` says what is wrong with it.
+    """Parse the setting. Raises `ValueError` with the reason.
 
     >>> parser_spec("spacy:en_core_web_sm")
     ParserSpec(kind='spacy', argument='en_core_web_sm')
@@ -68,7 +68,7 @@ def _check_address(url: str) -> None:
 def make_parser(line: str, *, processes: int | None = None) -> Parser | None:
     """The parser that a line such as spacy:en_core_web_sm names; None where heads come with the data or not at all.
 
-    What has to be installed and is not is said here.
+    Raises an error that says what has to be installed.
     processes: for parsers that run in several; None: as many as there are cores.
     """
     try:
@@ -102,9 +102,9 @@ def make_syntax(
     processes: int | None = None,
     track: Track = untracked,
 ) -> Syntax:
-    """What gives documents their heads.
+    """What adds heads to documents.
 
-    cache: keep trees on disk, unless the user has switched that off.
+    cache: keep trees on disk, unless the user has disabled that.
     """
     made = make_parser(parser, processes=processes)
     return Syntax(made, cache=cache_of(made) if cache else None, missing=missing, track=track)

@@ -12,7 +12,7 @@ from disconer.core.errors import DisconerError, excerpt
 from disconer.text.syntax.parser import Identity, Parse, Unparsed, Words
 from disconer.text.syntax.spec import ParserSpec
 
-PROCESSORS = "tokenize,pos,lemma,depparse"  # what its parser stands on
+PROCESSORS = "tokenize,pos,lemma,depparse"  # what its parser needs
 BATCH = 256  # sentences; it makes batches of words of its own
 
 
@@ -43,7 +43,7 @@ class StanzaParser:
             yield from self._answers(sentences[first : first + BATCH])
 
     def _answers(self, sentences: Sequence[Words]) -> list[Parse | Unparsed]:
-        """Answers for sentences. Where they cannot be parsed together, each is tried alone."""
+        """Answers for sentences. If they cannot be parsed together, each is tried alone."""
         try:
             found = self._nlp([list(words.texts) for words in sentences]).sentences
             if len(found) != len(sentences):
@@ -65,7 +65,7 @@ class StanzaParser:
                 package=self._package or "default",
                 processors=PROCESSORS,
                 tokenize_pretokenized=True,
-                download_method=None,  # what is not here is said, not fetched
+                download_method=None,  # missing models are reported, not downloaded
                 verbose=False,
             )
         except Exception as error:
@@ -81,7 +81,7 @@ class StanzaParser:
         return f'python -c "import stanza; stanza.download({self._language!r}{package})"'
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return StanzaParser, (self.name.partition(":")[2],)  # a loaded pipeline does not travel
+        return StanzaParser, (self.name.partition(":")[2],)  # a loaded pipeline is not pickled
 
 
 def _parse_of(sentence: Any) -> Parse:

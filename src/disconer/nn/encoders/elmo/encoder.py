@@ -54,10 +54,10 @@ State: TypeAlias = tuple[Tensor, Tensor]  # words and cells after the last step.
 
 
 class ProjectedBiLstm(nn.Module):
-    """One layer: an LSTM that reads forwards, and another that reads what it is given backwards.
+    """One layer: a forward and a backward LSTM.
 
-    What a step makes of its input does not depend on other steps, so it is computed for all of them at once; of the
-    steps themselves only the product with the word before remains. The two directions share each product.
+    Input products do not depend on other steps, so they are computed for all steps at once; only the recurrent product
+    is computed step by step, for both directions together.
     """
 
     def __init__(self, *, size: int, cells: int, cell_clip: float | None, word_clip: float | None) -> None:
@@ -70,7 +70,7 @@ class ProjectedBiLstm(nn.Module):
         self.projection = nn.Parameter(torch.empty(2, cells, size))
 
     def forward(self, inputs: Tensor, mask: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Read both directions in step, the backward one from its last word on: `backwards` turns it.
+        """Read both directions in parallel, the backward one from the last word: `backwards` reverses it.
 
         inputs:  Shape: (2, B, P, size) -> the same
         mask: where there are words.  Shape: (B, P)
@@ -133,7 +133,7 @@ class BiLm(nn.Module):
     ) -> tuple[list[Tensor], list[State]]:
         """The layers, words first, and the state of each LSTM after the last step.
 
-        letters: of each word, the marks of the sentence included.  Shape: (B, P, MAX_LETTERS) -> (B, P, 2 * size) each
+        letters: character ids of each word and sentence mark.  Shape: (B, P, MAX_LETTERS) -> (B, P, 2 * size) each
         mask:  Shape: (B, P)
         """
         words = self.words(letters)  # (B, P, size)

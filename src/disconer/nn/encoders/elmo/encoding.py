@@ -1,4 +1,4 @@
-"""Encodings of ELMo: from what was published (HDF5), and from a model folder."""
+"""Loading ELMo: its published weights (HDF5), or those of a model folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from disconer.nn.encoders.hub import package_folders
 from disconer.nn.parts import Encoding
 
 Floats: TypeAlias = NDArray[np.float32]
-FORGET_BIAS = 1.0  # what the first ELMo added to the forget gate while it ran
+FORGET_BIAS = 1.0  # added to the forget gate by the original ELMo at run time
 
 
 def read_weights(path: Path, options: ElmoOptions) -> dict[str, Tensor]:
@@ -46,7 +46,7 @@ def read_weights(path: Path, options: ElmoOptions) -> dict[str, Tensor]:
 
 def _letters(file: Any, options: ElmoOptions) -> dict[str, Floats]:
     embedding = _array(file, "char_embed")
-    nothing = np.zeros_like(embedding[:1])  # for padding between words, which no letter is
+    nothing = np.zeros_like(embedding[:1])  # for padding between words, which is no character
     arrays = {
         "words.letters.weight": np.concatenate([nothing, embedding]),
         "words.projection.weight": _array(file, "CNN_proj/W_proj").T,
@@ -95,7 +95,7 @@ def _damaged(path: Path, got: str) -> DisconerError:
     )
 
 
-OPTIONS, WEIGHTS = "*options.json", "*weights.hdf5"  # published ones have longer names that end so
+OPTIONS, WEIGHTS = "*options.json", "*weights.hdf5"  # names of published files end so
 
 
 def load_elmo_encoding(config: EncoderConfig) -> Encoding:
@@ -116,7 +116,7 @@ def load_elmo_encoding(config: EncoderConfig) -> Encoding:
 
 
 def build_elmo_encoding(description: Mapping[str, Any], folder: Path) -> Encoding:
-    """What a model folder describes; the weights are still to be loaded."""
+    """The encoder that a model folder describes; weights are loaded later."""
     try:
         encoder = ElmoWords(options=ElmoOptions.described(description))
     except (KeyError, TypeError, ValueError, RuntimeError) as error:

@@ -1,8 +1,8 @@
 """Word vectors from a pretrained transformer: its kind and its reader, which makes subwords of words. No torch here.
 
-An uncased vocabulary makes one subword of "ALL", the leukaemia, and "all". Encoders of the kind of BERT add a vector to
-each subword by its token type, which tells the first text of a pair from the second; we read single texts, so the types
-are free to tell the case. An encoder that was trained so says it in its configuration: `"token_types": "case"`.
+An uncased vocabulary makes one subword of "ALL", the leukaemia, and "all". Encoders such as BERT add an embedding
+of its token type to each subword, which distinguishes the two texts of a pair; we read single texts, so token types can
+encode case instead. The configuration of an encoder that was trained so has `"token_types": "case"`.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ _N_TOLD_APART = 0x20000  # characters; no letter beyond has a case
 
 
 class Case(IntEnum):
-    """How a subword is written."""
+    """The case of a subword."""
 
-    LOWER = 0  # or without letters; also what stands for no text, such as marks around a sentence
+    LOWER = 0  # or without letters; also special tokens
     TITLE = 1  # Known
     UPPER = 2  # ALT, B
     MIXED = 3  # mRNA
 
 
 def reads_case(settings: Mapping[str, Any]) -> bool:
-    """Whether an encoder with this configuration takes cases for token types."""
+    """Whether an encoder with this configuration takes case as token types."""
     return settings.get(SETTING) == BY_CASE
 
 
@@ -82,7 +82,7 @@ def _kinds() -> NDArray[np.int8]:
     return np.array([Case.UPPER if c.isupper() else Case.LOWER if c.islower() else -1 for c in characters], np.int8)
 
 
-# Tokenizing is a hundredth of the work; its threads would only make the library warn at every fork.
+# Tokenization is a hundredth of the work; with threads, the library would warn at every fork.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")  # half a surrogate pair, which the tokenizers library refuses
@@ -90,12 +90,12 @@ _REPLACEMENT = "\ufffd"
 
 
 class SubwordTokenizer:
-    """A fast Hugging Face tokenizer, seen from our words: the reader of transformers.
+    """The reader of transformers: a fast Hugging Face tokenizer, aligned to our words.
 
     The sentence is tokenized as the raw text that the encoder was trained on; a word's subwords are those that
-    share a character with it. So the same code is right for word pieces, byte-level BPE and unigram models.
+    share a character with it. So the same code works for WordPiece, byte-level BPE and unigram models.
 
-    case: each subword is two numbers, its own and its case, for an encoder that reads it.
+    case: each subword is its id and its case, for an encoder that reads case.
     """
 
     def __init__(self, tokenizer: Any, *, case: bool = False) -> None:
@@ -125,7 +125,7 @@ class SubwordTokenizer:
         return [self._align(*given) for given in zip(encoded, stretches, sentences, strict=True)]
 
     def _mark(self, ids: list[int]) -> Ints:
-        """Subwords that stand for no text."""
+        """Special tokens."""
         marks = np.array(ids, dtype=np.int64)
         return np.stack([marks, np.full_like(marks, Case.LOWER)], axis=-1) if self._case else marks
 
@@ -152,7 +152,7 @@ TOKENIZER = "tokenizer.json"
 
 @dataclass(frozen=True, slots=True)
 class SavedTokenizer:
-    """A tokenizer.json as `SubwordTokenizer` expects it: what a tokenizer of transformers is, without transformers."""
+    """A tokenizer.json with as much of the interface of transformers as `SubwordTokenizer` needs."""
 
     backend_tokenizer: Any
     pad_token_id: int
@@ -168,7 +168,7 @@ def load_saved_tokenizer(folder: Path, description: Mapping[str, Any], *, paddin
     path = folder / TOKENIZER
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # what the tokenizers library raises has no type of its own
+    except Exception as error:  # the tokenizers library raises plain exceptions
         raise damaged_tokenizer(path, error) from error
     return SubwordTokenizer(SavedTokenizer(tokenizer, padding), case=reads_case(description))
 

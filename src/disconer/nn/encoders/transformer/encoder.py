@@ -20,7 +20,7 @@ Pooling = Literal["first", "mean", "max"]
 
 
 class LayerMix(nn.Module):
-    """A learned weighted mean of all layers: softmax of one scalar a layer, times one for all."""
+    """A learned weighted mean of all layers: a softmax over one scalar per layer, times a common factor."""
 
     def __init__(self, *, n_layers: int) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class TransformerWords(WordEncoder):
 
     def description(self) -> dict[str, Any]:
         settings: dict[str, Any] = self.transformer.config.to_dict()  # type: ignore[union-attr, operator]
-        settings.pop("_name_or_path", None)  # a place on the machine that trained it
+        settings.pop("_name_or_path", None)  # a path on the machine that trained it
         return settings
 
     def forward(self, batch: WordBatch) -> Tensor:
@@ -77,11 +77,11 @@ class TransformerWords(WordEncoder):
         return self._pool(self._subwords(batch), batch)
 
     def inputs(self, batch: WordBatch) -> dict[str, Tensor]:
-        """What the transformer is given of a batch."""
+        """The transformer's inputs for a batch."""
         if not self.reads_case:
             return {"input_ids": batch.piece_ids, "attention_mask": batch.piece_mask}
         ids, cases = batch.piece_ids.unbind(-1)  # (R, P), (R, P)
-        cases = cases * batch.piece_mask  # rows are filled up with numbers that are no cases
+        cases = cases * batch.piece_mask  # padding ids are not cases
         return {"input_ids": ids, "token_type_ids": cases, "attention_mask": batch.piece_mask}
 
     def _subwords(self, batch: WordBatch) -> Tensor:
@@ -105,9 +105,7 @@ class TransformerWords(WordEncoder):
         words = first.flatten(0, 1)
         values = values[batch.piece_places]  # (M, d_h)
         owners = batch.word_places.unsqueeze(-1).expand_as(values)  # (M, d_h)
-        if (
-            self.pooling == "mean"
-        ):  # a sum and a count: ONNX cannot scatter a mean, and exporting one goes wrong silently
+        if self.pooling == "mean":  # a sum and a count: ONNX cannot scatter a mean, and its export fails silently
             total = torch.zeros_like(words).scatter_add(0, owners, values)
             count = torch.zeros_like(words[:, :1]).scatter_add(0, owners[:, :1], torch.ones_like(values[:, :1]))
             pooled = torch.where(count > 0, total / count.clamp(min=1), words)
@@ -145,7 +143,7 @@ def _build_transformer(description: Mapping[str, Any], folder: Path) -> torch.nn
     try:
         config = AutoConfig.for_model(description["model_type"], **settings)
         transformer = AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
-    except Exception as error:  # each kind of encoder checks its settings in its own way
+    except Exception as error:  # each architecture raises its own errors
         raise DisconerError(
             "The encoder of this model cannot be built from its description",
             where=Where(str(folder / CONFIG)),
@@ -160,5 +158,5 @@ def _load_tokenizer(folder: Path, *, case: bool) -> SubwordTokenizer:
 
     try:
         return SubwordTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True), case=case)
-    except Exception as error:  # what the tokenizers library raises has no type of its own
+    except Exception as error:  # the tokenizers library raises plain exceptions
         raise damaged_tokenizer(folder / TOKENIZER, error) from error

@@ -19,12 +19,12 @@ from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_we
 
 Loaded = TypeVar("Loaded")
 
-USUAL_MAX_SUBWORDS = 512  # where an encoder does not say what it takes
-NEAR_MISS = 0.8  # how like a name must be, of 1, to be taken for a slip of the pen
+USUAL_MAX_SUBWORDS = 512  # if an encoder does not state its limit
+NEAR_MISS = 0.8  # minimum similarity, up to 1, of a name to be suggested
 
 
 def locate(name: str) -> str:
-    """The folder of an encoder that is here, or the name itself, to be looked for in the cache and on the Hub."""
+    """The folder of a local encoder, or the name itself, to be looked up in the cache and on the Hub."""
     if (Path(name) / "config.json").is_file():
         return name
     for folder in (BUNDLED_ENCODERS / name, *package_folders(name)):
@@ -39,7 +39,7 @@ def load_encoder(name: str) -> tuple[nn.Module, Any]:
 
 
 def load_found(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
-    """What `load` makes of an encoder's place, from the Hub only if it is nowhere here.
+    """The result of `load` for an encoder, from the Hub only if it is not on this machine.
 
     load: takes the place, and whether only files on this machine may be read.
     """
@@ -72,7 +72,7 @@ def load_found(name: str, load: Callable[[str, bool], Loaded]) -> Loaded:
 def _load(place: str, local_files_only: bool) -> tuple[nn.Module, Any]:
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    # Nobody's code is run: an encoder is one that transformers itself knows.
+    # No remote code: only architectures that are part of transformers.
     options = {"local_files_only": local_files_only, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(place, **options)
     if config.is_encoder_decoder:
@@ -104,14 +104,14 @@ def _nowhere(name: str, reason: str) -> DisconerError:
 
 
 def without_pooler(transformer: nn.Module) -> nn.Module:
-    """Leave out the sentence-level layer that some encoders carry: nothing here reads it."""
+    """Remove the pooler of some encoders, which is not used here."""
     if getattr(transformer, "pooler", None) is not None:
         setattr(transformer, "pooler", None)  # noqa: B010
     return transformer
 
 
 def max_subwords(transformer: nn.Module) -> int:
-    """How many subwords the encoder takes at once, special ones included."""
+    """How many subwords the encoder takes at once, special tokens included."""
     for name, module in transformer.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             unused = 0 if module.padding_idx is None else module.padding_idx + 1
@@ -122,7 +122,7 @@ def max_subwords(transformer: nn.Module) -> int:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No progress bars and no warnings of transformers within the block; its settings are put back after it."""
+    """No progress bars and warnings of transformers within the block; its settings are restored afterwards."""
     from transformers.utils import logging as theirs
 
     verbosity, bars = theirs.get_verbosity(), theirs.is_progress_bar_enabled()

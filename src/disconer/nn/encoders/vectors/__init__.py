@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 NO_BYTE, BEGIN, END = 0, 257, 258  # bytes are 1 to 256
 N_SYMBOLS = 259
-MAX_BYTES = 30  # of a word; of a longer one, its beginning
+MAX_BYTES = 30  # of a word; longer ones are truncated
 COLUMNS = MAX_BYTES + 2  # with the marks of beginning and end
 
 
 def spelling(word: str) -> Ints:
-    """The bytes of a word between two marks, filled up.  Shape: (COLUMNS,)"""
+    """The bytes of a word between two marks, padded.  Shape: (COLUMNS,)"""
     numbers = np.zeros(COLUMNS, dtype=np.int64)
     letters = np.frombuffer(word.encode("utf-8", "surrogatepass")[:MAX_BYTES], dtype=np.uint8)
     numbers[0] = BEGIN
@@ -45,13 +45,13 @@ WORDS = "words.json"
 PADDING, UNKNOWN = 0, 1  # rows of the table before those of words
 N_SPECIAL = 2
 
-_REMEMBERED = 2**16  # words whose numbers are kept: most of a text is words that were there before
+_REMEMBERED = 2**16  # words in the cache: most words of a text are repeated
 
 
 class WordReader:
-    """Looks words up, by their variants if need be.
+    """Looks words up, by their variants if necessary.
 
-    words: those of the table, row by row. spelled: whether to read the spelling of each word, too.
+    words: those of the table, row by row. spelled: whether to read the spelling of each word as well.
     """
 
     padding = PADDING

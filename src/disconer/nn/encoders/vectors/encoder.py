@@ -1,4 +1,4 @@
-"""Word vectors from a table and from how words are spelt: the layers, and how they are loaded and built."""
+"""Word vectors from a table and from the characters of words: the layers, and how they are loaded and built."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from disconer.nn.parts import Encoding, WordBatch, WordEncoder
 
 
 class CharacterCnn(nn.Module):
-    """The strongest answer of each filter anywhere in a word.
+    """A character CNN: the maximum of each filter over a word.
 
     size: of a byte's embedding. filters: size of the resulting vector. width: kernel width in bytes.
     """
@@ -51,7 +51,7 @@ class VectorWords(WordEncoder):
     """Rows of a table.
 
     table: its first two rows, for padding and unknown words, are not used.  Shape: (n, d)
-    characters: adds what the spelling of a word says; None: nothing.
+    characters: the character CNN, whose output is appended; None: no characters.
     unknown: probability that a word is read as unknown in training, so that the model learns to handle unknown words.
     """
 

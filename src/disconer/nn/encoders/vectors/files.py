@@ -22,7 +22,7 @@ Row: TypeAlias = tuple[bytes, Floats]  # a word in UTF-8, and its vector
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A stream of rows, each with `size` numbers, from a file. What is wrong with it is raised while it is read."""
+    """A stream of rows, each with `size` numbers, from a file. Errors are raised while it is read."""
 
     path: str
     size: int
@@ -113,7 +113,7 @@ def _not_a_vector(path: str, number: int, line: bytes, expected: str) -> Discone
 
 
 _CHUNK = 2**20  # bytes read at once
-_LONGEST_WORD = 2**12  # bytes; where no space comes for longer, these are no words
+_LONGEST_WORD = 2**12  # bytes; without a space for longer, this is not a file of words
 _FLOAT = np.dtype("<f4")
 
 
@@ -124,7 +124,7 @@ def read_binary(stream: BinaryIO, path: str, header: tuple[int, int], start: int
 
 
 class _Buffer:
-    """A stream of which the next bytes can be looked at before they are taken."""
+    """A stream with lookahead."""
 
     def __init__(self, stream: BinaryIO, start: int) -> None:
         self._stream = stream
@@ -176,7 +176,7 @@ def _binary_rows(buffer: _Buffer, path: str, count: int, size: int) -> Iterator[
 
 
 _GZIP = b"\x1f\x8b"
-# What people give, and what they have to give instead, by the bytes that such files begin with.
+# Other files that users give, and what to give instead, by the bytes that such files start with.
 _OTHERS = {
     b"PK": ("a .zip archive", "Unpack it and give the file of vectors in it."),
     b"\x80": (
@@ -186,7 +186,7 @@ _OTHERS = {
     b"\xba\x16\x4f\x2f": ("fastText's own binary model", "Take the .vec file that was published with it."),
     b"\x89HDF": ("an HDF5 file", "For ELMo set encoder.kind to elmo."),
 }
-_SAMPLE = 2**18  # bytes that tell what a file is: the first lines
+_SAMPLE = 2**18  # bytes that identify a file: the first lines
 
 
 @contextmanager
@@ -208,7 +208,7 @@ def _told(stream: Iterator[Row], path: str) -> Iterator[Row]:
 
 @contextmanager
 def _errors_told(path: str) -> Iterator[None]:
-    """Errors of reading, said for people."""
+    """Errors of reading as messages for users."""
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -253,7 +253,7 @@ def _any_rows(stream: BinaryIO, sample: bytes, path: str) -> Rows:
 
 
 def _header(line: bytes) -> tuple[int, int] | None:
-    """Number of words and numbers a vector, if a line says these."""
+    """Number of words and vector size, if a line states them."""
     fields = line.split()
     if len(fields) != 2 or not all(field.isdigit() for field in fields):
         return None

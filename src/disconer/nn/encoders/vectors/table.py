@@ -27,7 +27,7 @@ _FOLDED = ("0", "#")  # what tables write for a digit, if they fold them; word2v
 
 
 def variants(word: str) -> Iterator[str]:
-    """A word as it is, lower-cased, and both with their digits folded: the order in which a table is asked.
+    """A word as it is, lower-cased, and both with their digits folded: the order of lookup.
 
     >>> list(variants("IL6"))
     ['IL6', 'il6', 'IL0', 'il0', 'IL#', 'il#']
@@ -49,7 +49,7 @@ Bytes: TypeAlias = NDArray[np.uint8]
 
 
 def word_hash(word: bytes) -> int:
-    """The same number for a word on every machine and in every process."""
+    """A hash that is the same on every machine and in every process."""
     return int.from_bytes(blake2b(word, digest_size=8).digest(), "little")
 
 
@@ -146,14 +146,14 @@ _TYPES = {_VECTORS: "<f4", "hashes": "<u8", "rows": "<i8", "ends": "<i8", "lette
 
 
 def place_of(files: VectorFiles) -> Path:
-    """Where the table of these files is kept: another place when one of them has changed."""
+    """Where the table of these files is cached: another place once one of them has changed."""
     states = [(path, path.stat()) for path in files.paths]
     facts = [LAYOUT, *((str(path.resolve()), state.st_size, state.st_mtime_ns) for path, state in states)]
     return cache_folder() / "vectors" / sha256(json.dumps(facts).encode()).hexdigest()[:32]
 
 
 def read_table(folder: Path) -> VectorTable | None:
-    """The table that a folder holds, or None if there is none, or none that is whole."""
+    """The table in a folder, or None if there is none or it is incomplete."""
     try:
         facts = json.loads((folder / _FACTS).read_bytes())
         arrays = {name: _mapped(folder / name, kind, facts["shapes"][name]) for name, kind in _TYPES.items()}
@@ -169,7 +169,7 @@ def _mapped(path: Path, kind: str, shape: list[int]) -> Any:
 
 
 def write_table(rows: Rows, folder: Path) -> None:
-    """Write rows as a table. The facts go last: where they are, all is."""
+    """Write rows as a table. The facts are written last: if they exist, the table is complete."""
     ledger = Ledger()
     words: list[bytes] = []
     with open(folder / _VECTORS, "wb") as stream:
@@ -238,7 +238,7 @@ def _into_cache(files: VectorFiles, place: Path) -> VectorTable:
 
 
 def _publish(staging: Path, place: Path) -> None:
-    """Give a finished table its name, unless another process was faster; what is there and damaged is replaced."""
+    """Give a finished table its name, unless another process was faster; a damaged table is replaced."""
     if read_table(place) is None:
         shutil.rmtree(place, ignore_errors=True)
         try:

@@ -40,7 +40,7 @@ IGNORED = -100  # the class of spans that do not exist, which the loss skips
 
 
 class SpanScores(NamedTuple):
-    """What the network says of a batch, on its device.
+    """The network's outputs for a batch, on its device.
 
     words:  Shape: (B, N, d)
     scores: of all spans.  Shape: (B, N, W, classes)
@@ -57,7 +57,7 @@ class SpanScores(NamedTuple):
 class SpanHead(nn.Module):
     """The paper's sections 3.3 to 3.5.
 
-    labels: the entity types.
+    labels: entity labels.
     max_width: words of the widest span; None for all.
     multilabel: a span may have several labels (each against NONE by a threshold) or one (softmax, as in the paper).
     relations: None leaves relation scoring out: every fragment is an entity.
@@ -111,7 +111,7 @@ class SpanHead(nn.Module):
     def loss(self, words: Tensor, batch: WordBatch, targets: SpanTargetBatch) -> Tensor:
         """Alpha * NLL(fragments) + beta * NLL(relations), summed over the batch."""
         scores, exists = self._span_scores(words, batch)
-        valid = exists & batch.own_mask[:, :, None]  # where windows overlap, a span is learned in one of them
+        valid = exists & batch.own_mask[:, :, None]  # where windows overlap, a span is learned in only one of them
         loss = self.alpha * self._fragment_loss(scores, valid, targets)
         if self.relations is not None:
             margin = margins(scores.detach(), valid, multilabel=self.multilabel)
@@ -199,7 +199,7 @@ class SpanHead(nn.Module):
 
 
 def _fetch(place: tuple[Tensor, ...]) -> SpanPlaces:
-    """Spans at (row, start, width less one), brought to the CPU at once."""
+    """Spans at (row, start, width - 1), copied to the CPU at once."""
     row, start, width = torch.stack(place).cpu().numpy()
     return SpanPlaces(row, start, start + width + 1)
 
@@ -243,7 +243,7 @@ class SpanGraph(nn.Module):
         return words, scores, margins(scores, end < lengths[:, None, None], multilabel=self.multilabel)
 
     def _scores(self, words: Tensor, end: Tensor, widths: Tensor) -> Tensor:
-        """As `FragmentScorer` does it, with ends looked up: ONNX has no sliding windows."""
+        """Like `FragmentScorer`, but ends are looked up: ONNX has no sliding windows."""
         first = self.fragments.first
         at_start, at_end, at_width = torch.split(first.weight, self.fragments.parts, dim=1)
         starts = linear(words, at_start, first.bias)  # (B, N, H)
@@ -254,7 +254,7 @@ class SpanGraph(nn.Module):
 
 
 class PairGraph(nn.Module):
-    """The probability that pairs of spans are of one entity."""
+    """The probability that pairs of spans belong to one entity."""
 
     def __init__(self, widths: WidthEmbedding, relations: RelationScorer) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The settings of the span head, and what the rest of disconer needs to know of it."""
+"""The settings of the span head, and what the rest of disconer needs to know about it."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class SpanSettings(HeadSettings):
         return self.labels == "many"
 
 
-COVERED = 0.99  # fraction of the fragments that a width limit must reach
-NARROWEST = 6  # the paper's narrowest limit: a small sample must not bind a model more tightly
-MULTILABEL = 0.01  # fraction of the spans with two labels from which a model should give more than one
+COVERED = 0.99  # fraction of the fragments that a width limit must cover
+NARROWEST = 6  # the paper's smallest limit: a small sample must not restrict a model more
+MULTILABEL = 0.01  # fraction of spans with two labels above which a model should be multilabel
 
 
 def propose_spans(survey: Survey, settings: SpanSettings) -> Proposal[SpanSettings]:
-    """The narrowest limit that reaches enough of the fragments, and multilabel where the data is."""
+    """The smallest width limit that covers enough of the fragments, and multilabel if the data is."""
     widths, multilabel = _spans(survey)
     limit = width_limit(widths)
     labels = "many" if multilabel > MULTILABEL else "one"
@@ -98,7 +98,7 @@ def _spans(survey: Survey) -> tuple[Counter[int], float]:
 
 
 def width_limit(widths: Counter[int]) -> int:
-    """The narrowest limit that reaches enough of the fragments.
+    """The smallest width limit that covers enough of the fragments.
 
     >>> width_limit(Counter({1: 98, 9: 2})), width_limit(Counter({1: 99, 9: 1}))
     (9, 6)

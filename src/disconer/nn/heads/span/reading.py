@@ -1,7 +1,7 @@
 """From the scores of a span head to entities with scores of their own. No torch here.
 
-First the decisions: which spans are fragments, and which pairs of them may be one entity; then the entities. All ways
-to run the network meet here: they bring scores of spans, and can be asked for scores of pairs.
+First the decisions: which spans are fragments, and which pairs of them may belong to one entity; then the entities.
+Every runtime uses this: it provides the scores of spans and, on request, of pairs.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def decide(
 
 
 def at_most_one_per_word(row: Ints, margin: Floats, lengths: Sequence[int]) -> Bools:
-    """Which spans to keep: of each window the best, as many as it has words. An untrained head takes everything
-    for a fragment, and pairs of everything are more than memory holds.
+    """Which spans to keep: the best of each window, as many as it has words. An untrained head takes every span for a
+    fragment, and all pairs of these do not fit into memory.
     """
     kept = np.ones(len(row), dtype=bool)
     counts = np.bincount(row, minlength=len(lengths))
@@ -104,7 +104,7 @@ def pairs_within_rows(row: Ints) -> Ints:
 
 
 def possible_pairs(fragments: Fragments) -> Ints:
-    """Pairs that could be of one entity: a word lies between them, and they share a label.  Shape: (2, pairs)"""
+    """Pairs that could belong to one entity: a word lies between them, and they share a label.  Shape: (2, pairs)"""
     spans, labelled = fragments.spans, fragments.labelled
     first, second = pairs_within_rows(spans.row)
     apart = spans.end[first] < spans.start[second]
@@ -118,7 +118,7 @@ MOST_ENTITIES = 1000  # of one label in a window: only an untrained model finds 
 PAIRS_AT_ONCE = 2**14  # 500 fragments in a window would otherwise need gigabytes
 
 Edges = dict[tuple[int, int], float]
-# Of pairs of spans, by position, the probability that they are of one entity; 0 where that is not the likeliest.
+# Of pairs of spans, by position, the probability that they belong to one entity; 0 where that is not the most probable.
 Succession = Callable[[SpanPlaces, Ints], Floats]
 
 
@@ -151,7 +151,7 @@ def read_entities(
     """The entities of each window.
 
     pairs: of fragments, by position.  Shape: (2, pairs)
-    succession: the probability that a pair is of one entity; 0 where it is judged not to be.  Shape: (pairs,)
+    succession: the probability that a pair belongs to one entity; 0 where it was decided that not.  Shape: (pairs,)
 
     The score of an entity is the probability that every decision it stands on is right, taken as independent:
     the product over its fragments of the probability of their label, and over pairs of its fragments of the
@@ -210,7 +210,7 @@ SCORES, MARGINS, WORDS = "scores", "margins", "words"  # the outputs of the grap
 
 
 class SpanReader:
-    """Makes entities of the scores of an exported head. See `ScoreReader`.
+    """Makes entities from the scores of an exported head. See `ScoreReader`.
 
     pair_graph: runs the graph that scores pairs; None if pairs are not scored.
     """

@@ -16,11 +16,11 @@ from disconer.nn.heads.span.reading import NONE
 from disconer.nn.heads.span.targets import Relation
 from disconer.nn.layers import mlp
 
-PRIOR = 2.0  # first biases of the fragment scorer: a label starts at odds of e^-4
+PRIOR = 2.0  # initial biases of the fragment scorer: a label starts at odds of e^-4
 
 
 def _expect_none(output: nn.Module) -> None:
-    """Start from the belief that a span is no fragment, as nearly all are none: class 0 high, the others low."""
+    """Initialise biases such that spans are no fragments, as nearly all are none: class 0 high, the others low."""
     assert isinstance(output, nn.Linear)
     with torch.no_grad():
         output.bias.fill_(-PRIOR)
@@ -58,10 +58,10 @@ class FragmentScorer(nn.Module):
         return f"rest.{len(self.rest) - 1}" if len(self.rest) else "first"
 
     def forward(self, words: Tensor, widths: Tensor) -> Tensor:
-        """Scores of the spans [i, i + w] of words that follow one another, sentence upon sentence.
+        """Scores of the spans [i, i + w] of the concatenated words of all sentences.
 
         words:  Shape: (N, d).  widths: the vectors of widths 0 to W - 1.  Shape: (W, d_w)
-        Returns:  Shape: (N, W, classes); spans past the end of a sentence score something meaningless.
+        Returns:  Shape: (N, W, classes); the scores of spans past the end of a sentence are meaningless.
         """
         at_start, at_end, at_width = torch.split(self.first.weight, self.parts, dim=1)
         starts = linear(words, at_start, self.first.bias)  # (N, H)
@@ -107,7 +107,7 @@ class RelationScorer(nn.Module):
 
 
 def margins(scores: Tensor, exists: Tensor, *, multilabel: bool) -> Tensor:
-    """By how much the best label of a span beats its being no fragment; minus infinity for spans that do not exist.
+    """The score of a span's best label minus that of no fragment; minus infinity for spans that do not exist.
 
     Shape: (…, classes), (…) -> (…)
     """
@@ -117,7 +117,7 @@ def margins(scores: Tensor, exists: Tensor, *, multilabel: bool) -> Tensor:
 
 
 def succession(scores: Tensor) -> Tensor:
-    """The probability that pairs of spans are of one entity; 0 where that is not the likeliest of their relations.
+    """The probability that pairs of spans belong to one entity; 0 where another relation is more probable.
 
     Shape: (pairs, relations) -> (pairs,)
     """

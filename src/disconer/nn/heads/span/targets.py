@@ -42,7 +42,7 @@ class SpanTargets:
 
 
 def span_targets(entities: Iterable[WordEntity], max_width: int | None = None) -> SpanTargets:
-    """The targets of one sentence; fragments wider than `max_width` tokens are out of the model's reach.
+    """The targets of one sentence; fragments wider than `max_width` tokens are left out, as the model cannot find them.
 
     entities: label and token ranges of each.
     """
@@ -126,7 +126,7 @@ def relation_classes(
     overlapping: whether gold fragments that share words are a class of their own.
     """
     keys, gold_keys = spans.keys(n_words), targets.spans.keys(n_words)
-    number = np.full(len(keys), -1)  # of each candidate, the gold fragment that it is
+    number = np.full(len(keys), -1)  # the gold fragment that each candidate is, if any
     is_gold = np.isin(keys, gold_keys)
     number[is_gold] = np.searchsorted(gold_keys, keys[is_gold])
     first, second = pairs
@@ -144,7 +144,7 @@ def relation_classes(
 
 # Why an entity is lost, whatever the width limit.
 WITHIN = "has only fragments that a larger entity has, too"
-JOINED = "has fragments that an entity of another label combines with others"  # succession is of no label
+JOINED = "has fragments that an entity of another label combines with others"  # succession has no label
 MERGED = "is part of a clique that is not an entity"
 SPLIT = "is discontinuous, and pairs of fragments are not scored (head.relations.enabled)"
 
@@ -154,13 +154,13 @@ def too_wide(max_width: int) -> str:
 
 
 def span_reach(entities: Sequence[TokenEntity], max_width: int | None, *, relations: bool = True) -> Reach:
-    """What comes back of the entities of a sentence; every span may have all its labels.
+    """What can be found of the entities of a sentence; every span may have all its labels.
 
     relations: whether pairs of fragments are scored.
     """
     keys = tuple(dict.fromkeys(entity.key for entity in entities))
     if max_width is not None and all(_width(key) <= max_width for key in keys):
-        max_width = None  # so that settings under which a sentence is the same share one answer
+        max_width = None  # so that all settings that do not matter for a sentence share one cached answer
     return _reach(keys, max_width, relations)
 
 

@@ -41,7 +41,7 @@ class TagTargets:
 
 
 class Tagged(NamedTuple):
-    """What the network says of a batch, on its device.
+    """The network's outputs for a batch, on its device.
 
     emissions:  Shape: (B, N, T)
     best: the likeliest tags.  Shape: (B, N)

@@ -1,4 +1,4 @@
-"""The settings of the tagger, what it can express, and what else the rest of disconer needs to know of it."""
+"""The settings of the tagger, what it can express, and what else the rest of disconer needs to know about it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OTHER_LABEL = "shares words with an entity of another label, and a word has one 
 
 
 def tag_reach(entities: Sequence[TokenEntity], n_words: int, scheme: Scheme) -> Reach:
-    """What comes back of the entities of a sentence."""
+    """What can be found of the entities of a sentence."""
     keys = list(dict.fromkeys(entity.key for entity in entities))
     encoded = scheme.encode(keys, n_words)
     found = frozenset(scheme.decode(encoded.tags))
@@ -58,7 +58,7 @@ def _why_lost(key: WordEntity, keys: Sequence[WordEntity], scheme: str) -> str:
 
 
 def propose_scheme(survey: Survey, settings: TaggerSettings) -> Proposal[TaggerSettings]:
-    """The scheme that loses least; of those that lose the same, the one with the fewest tags."""
+    """The scheme that loses the fewest entities; ties: the one with the fewest tags."""
     total = sum(len(_keys(sentence.entities)) for sentence in survey.sentences)
     lost = {
         name: sum(len(scheme.encode(_keys(own), n_words).lost) for n_words, own in survey.sentences)

@@ -1,7 +1,7 @@
 """Tag schemes: the entities of a sentence as one tag per word, and back. No torch here.
 
-A tag is O, or a mark and an entity label: B- for the first word of a part, I- for its other words. In front of
-the mark stands which part of an entity it is (nothing for a whole entity). A *part* is a run of words that belong
+A tag is O, or a mark and an entity label: B- for the first word of a part, I- for its other words. The mark
+is preceded by the part of an entity that it is (nothing for a whole entity). A *part* is a run of words that belong
 to the same entities.
 
 BIO        whole continuous entities only.
@@ -10,7 +10,7 @@ BIOHD      Tang et al. 2013. H: words that several entities share. D: the other 
 BIOHD1234  Tang et al. 2015. As BIOHD, and a D part says where its partner is: D1 after an H, D3 before an H,
            D2 after a D4, D4 before a D2.
 
-Every scheme loses something, as a word has one tag. None can say
+Every scheme loses something, as a word has one tag. None can represent
 - entities of different labels that share words;
 - an entity all of whose words another entity has, too (nested entities of one label);
 - two fragments without a word between them.
@@ -18,15 +18,15 @@ Every scheme loses something, as a word has one tag. None can say
 BIO also loses every discontinuous entity, and one of any two that share words.
 
 BIOHD reads every D of a label with every H of it in the sentence; without an H, all D are one entity. So beside
-whole entities it can say, per label and sentence, either one discontinuous entity of any number of fragments, or
+whole entities it can represent, per label and sentence, either one discontinuous entity of any number of fragments, or
 entities that share one H, each with one D of its own.
 
 BIOHD1234 reads D3 with the nearest H after it, D1 with the nearest H before it, D4 with the next free D2. So it
-can say any number of entities of two parts, one of them not shared, as long as no other H (or D2) comes between.
+can represent any number of entities of two parts, one of them not shared, as long as no other H (or D2) comes between.
 It loses entities of three parts, and entities both of whose parts are shared (a 2×2 coordination).
 
-`Scheme.encode` leaves out what would not come back, larger entities going first, so the tags always decode to
-exactly the entities that it does not report as lost.
+`Scheme.encode` leaves out what could not be decoded again, larger entities first, so the tags always decode to exactly
+the entities that it does not report as lost.
 """
 
 from __future__ import annotations
@@ -104,14 +104,14 @@ class Scheme(Protocol):
         """The entities that tags stand for, sorted. Any sequence of the scheme's tags stands for some."""
 
     def transitions(self, tags: Sequence[str]) -> Transitions:
-        """What may follow what, so that every tag has a meaning where it stands."""
+        """Which tags may follow which, so that every tag is meaningful in its position."""
 
 
 @dataclass(frozen=True)
 class PartScheme:
     """A scheme, given by the names of its parts, how to name and how to join them.
 
-    first_not, last_not: parts that cannot start or end a sentence, as their partner would have no room.
+    first_not, last_not: parts that cannot start or end a sentence, as there is no room for their partner.
     """
 
     name: str
@@ -177,7 +177,7 @@ class PartScheme:
         return Transitions(start=~inside & ~first_not, between=same | ~inside, end=~last_not)
 
     def _exact(self, entities: Sequence[Key], n_words: int) -> tuple[str, ...] | None:
-        """Tags that decode to exactly these entities; None if naming their parts does not give such."""
+        """Tags that decode to exactly these entities; None if there are none."""
         parts = parts_of(entities)
         if parts is None or (names := self.naming(parts)) is None:
             return None
