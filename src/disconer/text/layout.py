@@ -24,7 +24,7 @@ _BULLET = re.compile(r"(?:[-*+•·▪▫‣◦●○■□✓➢→§]|o(?=\s+[
 _DASH = re.compile(r"[–—]\s")
 _NUMBER = re.compile(r"[(\[]?(?:\d{1,2}|[A-Za-z]|[ivxIVX]{1,4})[.)\]]\s")
 _KEY = re.compile(r"[A-Z][\w/&()'-]*(?: [\w/&()'-]+){0,4}:(?:\s|$)")
-_CAPITALS = re.compile(r"[A-Z][A-Z /&-]{3,}:?$")
+_CAPITALS = re.compile(r"[A-Z][A-Z /&-]{3,39}:?$")
 _CELLS = re.compile(r"\S(?:\t\s*|\s{3,}|\s+\|\s+)\S")  # between the columns of a table
 _OPENERS = "\"'“‘«([{"
 _STOPS = tuple(".!?:;。！？")
@@ -43,7 +43,7 @@ _RARELY_LAST = _UNFINISHED | words("and or nor is are be has have had at on no n
 _RARELY_FIRST = words("of and or nor than is are was were be been has had which who whose to but by from into as the")
 
 _NARROWEST, _WIDEST = 30, 160  # columns of what may be a page
-_ENOUGH = 3  # lines that fit one width: fewer may do so by chance
+_ENOUGH = 6  # lines that fit one width: fewer may do so by chance
 _MOST, _FEW = 0.75, 0.1  # of lines: masked names and tables disturb the picture
 _ITEMS = 0.3  # list items for each line that was broken to fit: a title is not a list
 _LONG = 0.6  # of the longest line in its block
@@ -91,7 +91,9 @@ class _Break(NamedTuple):
     @property
     def goes_on(self) -> bool:
         """A sentence seems to go on in the next line: the witnesses for lines that were broken to fit."""
-        return not self.begins and (self.unfinished or (self.lower and not self.stop))
+        return not self.begins and (
+            self.unfinished or (not self.stop and (self.lower or (self.inside and not self.capital)))
+        )
 
 
 class _Page(NamedTuple):
@@ -150,34 +152,36 @@ def _blocks(lines: Iterator[_Line]) -> Iterator[list[_Line]]:
 
 def _breaks(text: str, block: Sequence[_Line]) -> list[_Break]:
     found = []
-    is_item, item_column = _is_item(text, block[0]), block[0].column
+    in_item, item_column = _is_item(text, block[0]), block[0].column
     long = max(_NARROWEST, _LONG * max(line.width for line in block))
     for line, following in pairwise(block):
-        begins = _begins_unit(text, line, following, in_list=is_item)
-        indented = is_item and following.column > item_column and line.width >= long
-        found.append(_break(text, line, following, begins=begins, indented=indented))
-        if begins or following.column <= item_column:
-            is_item, item_column = _is_item(text, following), following.column
+        one = _break(text, line, following, in_item=in_item)
+        found.append(one._replace(indented=in_item and following.column > item_column and line.width >= long))
+        if one.begins or following.column <= item_column:
+            in_item, item_column = _is_item(text, following), following.column
     return found
 
 
-def _break(text: str, line: _Line, following: _Line, *, begins: bool, indented: bool) -> _Break:
-    first = text[following.start : min(following.end, following.start + _REACH)].split(None, 1)[0]
-    letter = first.lstrip(_OPENERS)[:1]
+def _break(text: str, line: _Line, following: _Line, *, in_item: bool) -> _Break:
     ending = text[max(line.start, line.end - _REACH) : line.end]
+    first = text[following.start : min(following.end, following.start + _REACH)].split(None, 1)[0]
     last = match.group(1) if (match := _LAST_WORD.search(ending)) else ""
+    letter, stop = first.lstrip(_OPENERS)[:1], ending.rstrip(_CLOSERS)[-1:]
+    needed = line.width + 1 + len(first)
+    capital, lower = letter.isupper(), letter.islower()
+    if ending.isupper() and first.isupper():  # all in capitals: they tell nothing
+        first, last, capital = first.lower(), last.lower(), False
     unfinished = last in _UNFINISHED or (last.endswith(".") and last[:-1].lower() in NEVER_LAST)
-    stop = ending.rstrip(_CLOSERS)[-1:]
     return _Break(
         width=line.width,
-        needed=line.width + 1 + len(first),
-        begins=begins,
+        needed=needed,
+        begins=_begins_unit(text, line, following, in_item=in_item, unfinished=unfinished),
         stop=stop if stop in _STOPS else "",
         unfinished=unfinished,
         inside=unfinished or last in _RARELY_LAST or first in _RARELY_FIRST,
-        capital=letter.isupper(),
-        lower=letter.islower(),
-        indented=indented,
+        capital=capital,
+        lower=lower,
+        indented=False,
         rounded=text[line.start].isupper() and text[following.end - 1] == ".",
     )
 
@@ -186,23 +190,21 @@ def _is_item(text: str, line: _Line) -> bool:
     return bool(_BULLET.match(text, line.start, line.end) or _NUMBER.match(text, line.start, line.end))
 
 
-def _begins_unit(text: str, line: _Line, following: _Line, *, in_list: bool) -> bool:
+def _begins_unit(text: str, line: _Line, following: _Line, *, in_item: bool, unfinished: bool) -> bool:
     """Whether a line begins something new whatever the width: a list item, a section, a row of a table.
 
     A number in front counts where a list goes on or a sentence has ended: "hepatitis / B. The" breaks anywhere.
     """
-    start, end = following.start, following.end
-    if _NUMBER.match(text, start, end):
-        return in_list or text[line.end - 1] in _STOPS
-    return bool(
-        _BULLET.match(text, start, end)
-        or (_DASH.match(text, start, end) and (in_list or _DASH.match(text, line.start, line.end)))
-        or _KEY.match(text, start, end)
-        or _CAPITALS.match(text, start, end)
-        or _CAPITALS.match(text, line.start, line.end)
-        or _CELLS.search(text, start, end)
-        or _CELLS.search(text, line.start, line.end)
-    )
+    before, after = (line.start, line.end), (following.start, following.end)
+    if _NUMBER.match(text, *after):
+        return in_item or text[line.end - 1] in _STOPS
+    if _BULLET.match(text, *after) or _CELLS.search(text, *before) or _CELLS.search(text, *after):
+        return True
+    if _DASH.match(text, *after):
+        return in_item or _DASH.match(text, *before) is not None
+    if unfinished:
+        return False
+    return any(map(bool, (_KEY.match(text, *after), _CAPITALS.match(text, *after), _CAPITALS.match(text, *before))))
 
 
 def _page(breaks: Sequence[_Break], lines: Sequence[_Line]) -> _Page | None:
@@ -239,7 +241,7 @@ def _about(witnesses: Sequence[_Break]) -> _Page | None:
     width = sorted(one.width for one in witnesses)[len(witnesses) // 2]
     alike = [one for one in witnesses if abs(one.width - width) <= _SLACK * width]
     inside = sum(one.inside for one in alike)
-    enough = len(alike) >= _ENOUGH and 3 * inside >= len(witnesses)
+    enough = len(alike) >= _ENOUGH // 2 and 3 * inside >= len(witnesses)
     slack = _SLACK * width
     return _Page(width - slack, width + slack) if enough and len(alike) >= _MOST * len(witnesses) else None
 
@@ -254,7 +256,7 @@ def _is_joined(one: _Break, page: _Page | None, *, itemised: bool) -> bool:
     """Whether a sentence may go on over the break."""
     if one.begins:
         return False
-    if one.goes_on and (one.indented or (one.unfinished and not one.capital)):
+    if one.goes_on and (one.indented or (one.unfinished and (page or not one.capital))):
         return True
     if page is None or not page.is_full(one):
         return False

@@ -18,7 +18,7 @@ def words(*groups: str) -> frozenset[str]:
 NEVER_LAST = words(
     "dr drs mr mrs Ms mx prof st mt ph",  # before names and degrees; "ms" is milliseconds
     "fig figs eq eqs ref refs suppl",  # pointers
-    "vs cf viz e.g i.e eg ie approx ca esp incl",  # comparisons and examples
+    "vs cf c.f viz e.g i.e z.b d.h eg ie approx ca esp incl",  # comparisons and examples
     "sp spp subsp ssp",  # taxonomy
     "acad biol natl proc biochem biophys immunol virol genet physiol engl ann",  # journals in running text
 )
@@ -48,6 +48,9 @@ STARTERS = words(
     "similarly since then therefore thus to under until upon were what when where whereas which while with",
     "patient patients results",
 )
+
+# In a text all in capitals, these go on after "I.V." or "B.I.D.".
+CONNECTIVES = words("and as at by for from if in of on or to until when with x")
 
 # A letter after one of these is an initial ("by J. Smith"); after another word it is not ("vitamin C.").
 BEFORE_NAMES = words("and by for from of thank thanks the to with")
@@ -119,10 +122,12 @@ def _full_stop_ends(before: str, marks: str, next_word: str) -> bool:
     next_is_capital = next_word[:1].isupper()
     if key in NEVER_LAST or word in NEVER_LAST:
         return False
-    if key in BEFORE_NUMBER and any(map(str.isdigit, next_word)):
+    if key in BEFORE_NUMBER and (any(map(str.isdigit, next_word)) or (key == "no" and next_word == "of")):
         return False
     if not next_is_capital and (len(word) == 1 or key in MAY_END or _is_dotted(word)):
         return False  # "E. coli", "5 mg. daily", "p.o. daily", "et al. (2004)"
+    if _is_dotted(word) and next_word.isupper() and next_word.lower() in CONNECTIVES:
+        return False
     if next_word[:1].islower():
         return len(marks) == 1 and not _lacks_vowels(word)
     if len(word) == 1 or (_is_dotted(word) and word.isupper()):
