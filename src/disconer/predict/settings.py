@@ -23,7 +23,7 @@ class Settings:
 
     model: folder or name. labels: those that are wanted, with commas; None for all.
     threshold: entities with a lower score are left out.
-    parser, device, precision: see `Recognizer`.
+    splitter, parser, device, precision: see `Recognizer`.
     """
 
     model: str
@@ -32,3 +32,4 @@ class Settings:
     parser: str | None = None
     device: str | None = None
     precision: Precision = "fp32"
+    splitter: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
+from disconer.core.errors import DisconerError
 from disconer.core.types import Document, Sentence, Token
 from disconer.text.layout import units
 from disconer.text.stops import sentence_ends
@@ -78,6 +79,13 @@ def lines(text: str) -> list[tuple[int, int]]:
 
 
 SPLITTERS: dict[str, Splitter] = {"rules": rules, "lines": lines}
+
+
+def splitter_named(name: str) -> Splitter:
+    """The splitter that people call `name`."""
+    if name not in SPLITTERS:
+        raise DisconerError(f"There is no sentence splitter {name!r}", expected=f"one of {', '.join(SPLITTERS)}")
+    return SPLITTERS[name]
 
 
 def segment(
