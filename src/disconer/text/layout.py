@@ -26,6 +26,7 @@ _NUMBER = re.compile(r"[(\[]?(?:\d{1,2}|[A-Za-z]|[ivxIVX]{1,4})[.)\]]\s")
 _KEY = re.compile(r"[A-Z][\w/&()'-]*(?: [\w/&()'-]+){0,4}:(?:\s|$)")
 _CAPITALS = re.compile(r"[A-Z][A-Z /&-]{3,39}:?$")
 _CELLS = re.compile(r"\S(?:\t\s*|\s{3,}|\s+\|\s+)\S")  # between the columns of a table
+_ENDS_WITHIN = re.compile(r"[a-z)%]{2}[.!?] ")
 _OPENERS = "\"'“‘«([{"
 _STOPS = tuple(".!?:;。！？")
 _FULL_STOPS = tuple(".!?。！？")
@@ -39,7 +40,10 @@ _UNFINISHED = words(
     "his her its their my our your this these those was were been being",
 )
 # Few do with these, and few begin with those that follow, in lower case.
-_RARELY_LAST = _UNFINISHED | words("and or nor is are be has have had at on no not any all each other such that but if")
+_RARELY_LAST = _UNFINISHED | words(
+    "and or nor is are be has have had did at on no not any all each other such that but if when while because until",
+    "without very still also I we he she they",
+)
 _RARELY_FIRST = words("of and or nor than is are was were be been has had which who whose to but by from into as the")
 
 _NARROWEST, _WIDEST = 30, 160  # columns of what may be a page
@@ -70,7 +74,7 @@ class _Break(NamedTuple):
     begins: the next line begins something, or the line before is a heading.
     stop: the mark that the line before ends with, if it is one that ends sentences or begins lists.
     unfinished: it ends with a word that ends no sentence.
-    inside: it seems to end within a phrase.
+    inside: it seems to end within a sentence: its words say so, or another sentence has ended in it.
     capital: the next line begins with a capital.
     lower: it begins in lower case.
     indented: the line before is a long one of a list item, and the next begins further to the right than the item.
@@ -178,12 +182,19 @@ def _break(text: str, line: _Line, following: _Line, *, in_item: bool) -> _Break
         begins=_begins_unit(text, line, following, in_item=in_item, unfinished=unfinished),
         stop=stop if stop in _STOPS else "",
         unfinished=unfinished,
-        inside=unfinished or last in _RARELY_LAST or first in _RARELY_FIRST,
+        inside=unfinished or last in _RARELY_LAST or first in _RARELY_FIRST or _is_run_on(text, line),
         capital=capital,
         lower=lower,
         indented=False,
         rounded=text[line.start].isupper() and text[following.end - 1] == ".",
     )
+
+
+def _is_run_on(text: str, line: _Line) -> bool:
+    """Whether sentences, or things with commas between them, fill a line without an end."""
+    if text[line.end - 1] == ",":
+        return text.find(", ", line.start, line.end) >= 0
+    return _ENDS_WITHIN.search(text, line.start, line.end) is not None
 
 
 def _is_item(text: str, line: _Line) -> bool:
@@ -237,7 +248,7 @@ def _exact(witnesses: Sequence[_Break]) -> _Page | None:
 
 
 def _about(witnesses: Sequence[_Break]) -> _Page | None:
-    """A width that the lines have more or less, if enough of them end within a phrase."""
+    """A width that the lines have more or less, if enough of them end within a sentence."""
     width = sorted(one.width for one in witnesses)[len(witnesses) // 2]
     alike = [one for one in witnesses if abs(one.width - width) <= _SLACK * width]
     inside = sum(one.inside for one in alike)

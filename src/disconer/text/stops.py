@@ -95,6 +95,8 @@ def _ends_sentence(text: str, start: int, end: int, stop: re.Match[str]) -> bool
     next_at, next_word = following.start(1), following.group(1)
     if next_at >= end or text[next_at] in _GOES_ON:
         return False
+    if text[next_at - 1] in "([" and next_word[:1].islower():
+        return False  # "… at screening. (e.g. a scan)"
     before = text[max(start, at - _REACH) : at]
     if marks[0] in "!?":
         return _question_ends(before, marks, next_word)
