@@ -24,6 +24,7 @@ from pydantic_core import InitErrorDetails, PydanticKnownError
 
 from disconer.config.section import Count, HeadSettings, Rate, Section, Share, Weight
 from disconer.core.plugins import Registry
+from disconer.text import SplitterName
 from disconer.text.syntax.spec import BIOMEDICAL, NONE, parser_spec
 
 
@@ -90,9 +91,9 @@ class DataConfig(Section):
     dev: str = Field(min_length=1, description="Development documents: they select the best epoch and stop training.")
     test: str | None = Field(default=None, min_length=1, description="Test documents, measured at the end; null: none.")
     format: str | None = Field(default=None, description="Format of the documents; null: detected.")
-    splitter: Literal["rules", "lines"] = Field(
+    splitter: SplitterName = Field(
         default="rules",
-        description="Sentence splitter, if the data has no sentences: rules (for prose) or lines (one per line).",
+        description="Splitter of texts without sentences: rules (prose, lists, wrapped lines) or lines (one per line).",
     )
     tokenizer: Literal["words", "whitespace"] = Field(
         default="words",

@@ -17,7 +17,7 @@ from disconer.config import Config
 from disconer.core.types import Document, Sentence
 from disconer.nn.encoders.encoding import KINDS
 from disconer.nn.reader import Pieces, Reader
-from disconer.text import TOKENIZERS, segment, splitter_named
+from disconer.text import TOKENIZERS, SplitterName, segment, splitter_named
 from disconer.text.alignment import Range, TokenEntity
 
 MAX_WORDS = 512  # bounds what grows with the square of a sentence: syntax, pairs of fragments
@@ -139,11 +139,12 @@ class Windower:
     """
 
     def __init__(
-        self, config: Config, reader: Reader, max_subwords: int | None, *, splitter: str | None = None
+        self, config: Config, reader: Reader, max_subwords: int | None, *, splitter: SplitterName | None = None
     ) -> None:
         data = config.data
+        self.splitter: SplitterName = splitter or data.splitter
         self._segment: Callable[[Document], Document] = partial(
-            segment, splitter=splitter_named(splitter or data.splitter), tokenizer=TOKENIZERS[data.tokenizer]
+            segment, splitter=splitter_named(self.splitter), tokenizer=TOKENIZERS[data.tokenizer]
         )
         self._reader = reader
         self._max_subwords = (max_subwords or NO_LIMIT) - len(reader.prefix) - len(reader.suffix)

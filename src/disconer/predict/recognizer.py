@@ -21,6 +21,7 @@ from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, cheapest_batches
 from disconer.predict.settings import Settings
 from disconer.store.names import find_model
+from disconer.text import SplitterName
 from disconer.text.alignment import to_fragments
 from disconer.text.syntax.attach import Account, Syntax
 from disconer.text.syntax.spec import NONE, make_syntax
@@ -71,7 +72,7 @@ class Recognizer:
         keep_parses: bool = False,
         labels: Collection[str] | None = None,
         threshold: float = 0.0,
-        splitter: str | None = None,
+        splitter: SplitterName | None = None,
     ) -> None:
         """Create a recogniser from a loaded model.
 
@@ -105,7 +106,7 @@ class Recognizer:
         keep_parses: bool = False,
         labels: Collection[str] | None = None,
         threshold: float = 0.0,
-        splitter: str | None = None,
+        splitter: SplitterName | None = None,
     ) -> Recognizer:
         """Load a model: its name or folder, that of a training run (then its best), a package or a name on the Hub."""
         return cls(
@@ -127,6 +128,11 @@ class Recognizer:
     def device(self) -> str:
         """The device of the network, as torch names it."""
         return self._runtime.device
+
+    @property
+    def splitter(self) -> SplitterName:
+        """The sentence splitter of texts without sentences."""
+        return self._windower.splitter
 
     def __call__(self, text: str) -> Document:
         """The entities of one text."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from disconer.core.types import Document
+from disconer.text import SplitterName
 
 Precision = Literal["fp32", "bf16"]
 
@@ -32,4 +33,4 @@ class Settings:
     parser: str | None = None
     device: str | None = None
     precision: Precision = "fp32"
-    splitter: str | None = None
+    splitter: SplitterName | None = None

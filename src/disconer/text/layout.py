@@ -267,7 +267,7 @@ def _is_joined(one: _Break, page: _Page | None, *, itemised: bool) -> bool:
     """Whether a sentence may go on over the break."""
     if one.begins:
         return False
-    if one.goes_on and (one.indented or (one.unfinished and (page or not one.capital))):
+    if one.goes_on and (one.indented or (one.unfinished and (page or one.stop or not one.capital))):
         return True
     if page is None or not page.is_full(one):
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Protocol
+from typing import Literal, Protocol
 
 from disconer.core.errors import DisconerError
 from disconer.core.types import Document, Sentence, Token
@@ -54,6 +54,9 @@ def rules(text: str) -> list[tuple[int, int]]:
     return sentences
 
 
+SplitterName = Literal["rules", "lines"]
+
+
 class Splitter(Protocol):
     """Finds sentences [start, end): in order, without overlap, covering all but whitespace, none with it at an end.
 
@@ -78,6 +81,7 @@ def lines(text: str) -> list[tuple[int, int]]:
     return sentences
 
 
+# Prose, lists and wrapped lines; data with a sentence per line.
 SPLITTERS: dict[str, Splitter] = {"rules": rules, "lines": lines}
 
 
