@@ -55,7 +55,6 @@ LINES = {
     "blank line": "Title\n\n|text goes on\n \t \n|and on",
     "list": "1. Aspirin\n|2. Plavix 75 mg\n|- fever\n|* chills\n|a) rash\n|(b) itch\n|iv. pain",
     "lines are units": "pain in legs\n|cramps at night\n|can't sleep",
-    "lines alike in length": "cancer within the last five years\n|allergy to drugs of this class\n|no consent by next of kin",
     "unfinished line": "adult patients aged 55 years with\na hip fracture\n|seen by Dr.\nSmith",
     "values by key": "BP: 120/80\n|HR: 70\n|Date of admission: 3 May",
     "table": "sodium   138   mmol/L\n|potassium   4.1   mmol/L",

@@ -73,7 +73,7 @@ class _Break(NamedTuple):
     needed: the width it would have with the first word of the next line.
     begins: the next line begins something, or the line before is a heading.
     stop: the mark that the line before ends with, if it is one that ends sentences or begins lists.
-    unfinished: it ends with a word that ends no sentence.
+    unfinished: it ends with a word that ends no sentence, or within brackets.
     inside: it seems to end within a sentence: its words say so, or another sentence has ended in it.
     capital: the next line begins with a capital.
     lower: it begins in lower case.
@@ -170,17 +170,22 @@ def _break(text: str, line: _Line, following: _Line, *, in_item: bool) -> _Break
     ending = text[max(line.start, line.end - _REACH) : line.end]
     first = text[following.start : min(following.end, following.start + _REACH)].split(None, 1)[0]
     last = match.group(1) if (match := _LAST_WORD.search(ending)) else ""
-    letter, stop = first.lstrip(_OPENERS)[:1], ending.rstrip(_CLOSERS)[-1:]
+    letter, mark = first.lstrip(_OPENERS)[:1], ending.rstrip(_CLOSERS)[-1:]
+    stop = mark if mark in _STOPS else ""
     needed = line.width + 1 + len(first)
     capital, lower = letter.isupper(), letter.islower()
     if ending.isupper() and first.isupper():  # all in capitals: they tell nothing
         first, last, capital = first.lower(), last.lower(), False
-    unfinished = last in _UNFINISHED or (last.endswith(".") and last[:-1].lower() in NEVER_LAST)
+    unfinished = (
+        last in _UNFINISHED
+        or (last.endswith(".") and last[:-1].lower() in NEVER_LAST)
+        or (not stop and _is_bracket_open(text, line, following))
+    )
     return _Break(
         width=line.width,
         needed=needed,
         begins=_begins_unit(text, line, following, in_item=in_item, unfinished=unfinished),
-        stop=stop if stop in _STOPS else "",
+        stop=stop,
         unfinished=unfinished,
         inside=unfinished or last in _RARELY_LAST or first in _RARELY_FIRST or _is_run_on(text, line),
         capital=capital,
@@ -188,6 +193,14 @@ def _break(text: str, line: _Line, following: _Line, *, in_item: bool) -> _Break
         indented=False,
         rounded=text[line.start].isupper() and text[following.end - 1] == ".",
     )
+
+
+def _is_bracket_open(text: str, line: _Line, following: _Line) -> bool:
+    """Whether a bracket opens in a line and closes in the next."""
+    if text.rfind("(", line.start, line.end) <= text.rfind(")", line.start, line.end):
+        return False
+    closing = text.find(")", following.start, following.end)
+    return closing >= 0 and text.find("(", following.start, closing) < 0
 
 
 def _is_run_on(text: str, line: _Line) -> bool:
@@ -223,17 +236,18 @@ def _page(breaks: Sequence[_Break], lines: Sequence[_Line]) -> _Page | None:
     witnesses = [one for one in breaks if one.goes_on]
     if not witnesses:
         return None
-    page = _exact(witnesses) or _about(witnesses)
-    if page is None or not _NARROWEST <= page.width <= _WIDEST:
-        return None
-    too_wide = sum(line.width > page.most for line in lines)
-    return page if too_wide <= _FEW * len(lines) else None
+    for page in (_exact(witnesses, share=1 - _FEW), _about(witnesses), _exact(witnesses, share=_MOST)):
+        if page and _NARROWEST <= page.width <= _WIDEST:
+            too_wide = sum(line.width > page.most for line in lines)
+            if too_wide <= _FEW * len(lines):
+                return page
+    return None
 
 
-def _exact(witnesses: Sequence[_Break]) -> _Page | None:
+def _exact(witnesses: Sequence[_Break], *, share: float) -> _Page | None:
     """A width that the lines keep and that the next word would have exceeded, as programs break lines.
 
-    Each line tells a range of widths; the page is where most ranges meet.
+    Each line tells a range of widths; the page is where most ranges meet, at least this share of them.
     """
     ends = sorted([(one.width, 1) for one in witnesses] + [(one.needed, -1) for one in witnesses])
     deepest = depth = width = most = 0
@@ -244,7 +258,7 @@ def _exact(witnesses: Sequence[_Break]) -> _Page | None:
     fitting = [one for one in witnesses if one.width <= width < one.needed]
     rounded = width >= _PLAUSIBLE and any(one.rounded for one in fitting)
     enough = deepest >= _ENOUGH or rounded or any(one.inside for one in fitting)
-    return _Page(width, most) if enough and deepest >= _MOST * len(witnesses) else None
+    return _Page(width, most) if enough and deepest >= share * len(witnesses) else None
 
 
 def _about(witnesses: Sequence[_Break]) -> _Page | None:
