@@ -3,11 +3,12 @@
     python benchmarks/sentences.py ../shared/data [--split test] [--model clinical-trials] [--show 20]
 
 1. Boundaries. The gold sentences of GENIA, CRAFT and PsyTAR, laid out anew: a paragraph on one line, wrapped at 60 to
-   100 columns, a list with a bullet per sentence (wrapped, with a hanging indent), one sentence per line. An end must
-   match to the character; the last end of a document is trivial and not counted. Where nothing shows that a sentence
-   ends (posts without stops, run on in a paragraph), its end is not counted.
+   100 columns or to a ragged margin, a list with a bullet per sentence (with a hanging indent), one sentence per line.
+   An end must match to the character; the last one of a document is trivial and not counted, nor are those that
+   nothing shows (posts without stops, run on in a paragraph).
 2. Notes: those in tests/text/notes, whose sentences were marked by hand.
-3. Chia, one criterion per line: how often the splitters differ, and how many gold entities a boundary cuts.
+3. Chia, one criterion per line: how often the splitters differ, how many gold entities a boundary cuts, and whether
+   the same ends are found with every criterion wrapped.
 4. Entities: F1 of the model on Chia with each splitter; and on 180 paragraphs of E3C case reports and on the notes,
    the entities that cross a boundary which a reader sees, and how much of what is found in a paragraph on one line is
    found in the same paragraph wrapped at 78 columns.
@@ -20,13 +21,12 @@ from __future__ import annotations
 import argparse
 import lzma
 import re
-import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from disconer import Document, Recognizer, read
+from disconer import Document, Entity, Recognizer, read
 from disconer.core.ledger import Ledger
 from disconer.corpora import recipe_named
 from disconer.evaluate import evaluate
@@ -39,6 +39,7 @@ SOURCES = {
     "chia": "chia/chia_without_scope.zip",
 }
 WIDTHS = (60, 72, 78, 100)
+RAGGED = (81, 73, 88, 76, 72, 85)  # as of a font whose letters differ in width
 N_PARAGRAPHS, MIN_SENTENCES = 180, 4
 # What a reader takes for the end of a sentence in a case report, found without the splitter.
 SEEN = re.compile(r"(?<=[a-z0-9)%][.!?]) +(?=[A-Z][a-z]+ )")
@@ -89,19 +90,24 @@ def on_one_line(paragraph: Paragraph, laid: Laid) -> None:
         laid.add(sentence, " " if number else "", counted=last or sentence.rstrip("\"')]}”’")[-1:] in ".!?")
 
 
-def wrapped_at(width: int) -> Callable[[Paragraph, Laid], None]:
+def wrapped_at(*widths: int) -> Callable[[Paragraph, Laid], None]:
     def lay(paragraph: Paragraph, laid: Laid) -> None:
         line, start = Laid(), len(laid.text)
         on_one_line(paragraph, line)
-        laid.text += wrapped(line.text, width)
+        laid.text += wrapped(line.text, *widths)
         laid.ends += tuple(start + end for end in line.ends)
 
     return lay
 
 
-def wrapped(text: str, width: int) -> str:
-    """The text with some of its spaces replaced by line breaks."""
-    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False, expand_tabs=False)
+def wrapped(text: str, *widths: int) -> str:
+    """The text with some of its spaces replaced by line breaks; its lines fit these widths in turn."""
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > widths[(len(lines) - 1) % len(widths)]:
+            lines.append(word)
+        else:
+            lines[-1] += f" {word}" if lines[-1] else word
     return "\n".join(lines)
 
 
@@ -118,6 +124,7 @@ def one_per_line(paragraph: Paragraph, laid: Laid) -> None:
 LAYOUTS: dict[str, Callable[[Paragraph, Laid], None]] = {
     "one line": on_one_line,
     **{f"wrapped at {width}": wrapped_at(width) for width in WIDTHS},
+    "ragged, 72-88": wrapped_at(*RAGGED),
     "bullets": bulleted,
     "one per line": one_per_line,
 }
@@ -180,23 +187,18 @@ def speed(documents: Iterable[Document]) -> float:
     return sum(len(text.encode()) for text in texts) / (time.process_time() - start) / 1e6
 
 
-def marked_notes() -> Iterator[Document]:
-    """The notes of the tests; a | stands where a sentence begins. Their marked sentences have no tokens."""
+def marked_notes() -> Iterator[tuple[str, set[int]]]:
+    """The notes of the tests, and where their sentences end, but for the last; a | stands where one begins."""
     for path in sorted(NOTES.glob("*.txt")):
-        yield Document(path.stem, path.read_text(encoding="utf-8"))
-
-
-def marks(note: Document) -> tuple[str, set[int]]:
-    """The text of a note and where its sentences end, but for the last."""
-    laid = Laid()
-    for part in note.text.split("|")[1:]:
-        laid.ends += (len(laid.text) + len(part.rstrip()),)
-        laid.text += part
-    return laid.text, set(laid.ends[:-1])
+        laid = Laid()
+        for part in path.read_text(encoding="utf-8").split("|")[1:]:
+            laid.ends += (len(laid.text) + len(part.rstrip()),)
+            laid.text += part
+        yield laid.text, set(laid.ends[:-1])
 
 
 def notes_by_hand(show: int) -> None:
-    notes = [marks(note) for note in marked_notes()]
+    notes = list(marked_notes())
     print(f"\nSentence ends in {len(notes)} notes marked by hand: precision, recall, F1\n")
     for splitter in SPLITTERS:
         score = Score()
@@ -215,7 +217,7 @@ def chia_boundaries(data: Path) -> None:
             print("chia: not there, skipped")
             return
         counts = {splitter: [0, 0] for splitter in SPLITTERS}
-        joined = parted = 0
+        joined, parted, again = 0, 0, Score()
         for document in documents:
             found = {splitter: ends(splitter, document.text) for splitter in SPLITTERS}
             joined += len(found["lines"] - found["rules"])
@@ -223,13 +225,17 @@ def chia_boundaries(data: Path) -> None:
             for splitter, own in found.items():
                 counts[splitter][0] += len(own) + 1
                 counts[splitter][1] += sum(any(e.start < end < e.end for end in own) for e in document.entities)
+            lines = [" ".join(document.text[start:end].split()) for start, end in SPLITTERS["lines"](document.text)]
+            broken = "\n".join(wrapped(line, 78) for line in lines)
+            again.add(ends("rules", broken), ends("rules", "\n".join(lines)))
         told = "   ".join(f"{splitter} {n:6,} ({cut} cut)" for splitter, (n, cut) in counts.items())
         print(f"{split:6} {told}   rules joins {joined} lines, splits {parted}")
+        print(f"{'':6} each criterion wrapped at 78: its ends are found again with {again} (P, R, F1)")
 
 
-def crossing(document: Document, seen: Iterable[int]) -> int:
-    """The number of entities that reach over one of these offsets."""
-    return sum(any(entity.start < at < entity.end for at in seen) for entity in document.entities)
+def crossing(document: Document, seen: Iterable[int]) -> list[Entity]:
+    """The entities that reach over one of these offsets."""
+    return [entity for entity in document.entities if any(entity.start < at < entity.end for at in seen)]
 
 
 def found_again(whole: Sequence[Document], broken: Sequence[Document]) -> float:
@@ -253,7 +259,7 @@ def case_reports(data: Path) -> list[str]:
 def entities(data: Path, model: str, show: int) -> None:
     gold = corpus(data, "chia", "dev")
     paragraphs = case_reports(data)
-    notes = [marks(note) for note in marked_notes()]
+    notes = list(marked_notes())
     print(f"\nEntities of {model}\n")
     for splitter in SPLITTERS:
         recognizer = Recognizer.from_pretrained(model, splitter=splitter)
@@ -262,7 +268,7 @@ def entities(data: Path, model: str, show: int) -> None:
             f1 = evaluate(gold, recognizer.annotate(bare)).overall.f1
             print(f"{splitter:7} Chia dev F1 {100 * f1:.2f}")
         in_notes = sum(
-            crossing(document, seen)
+            len(crossing(document, seen))
             for document, (_, seen) in zip(recognizer.pipe(text for text, _ in notes), notes, strict=True)
         )
         print(f"{splitter:7} notes: {in_notes} entities cross a marked boundary")
@@ -273,10 +279,9 @@ def entities(data: Path, model: str, show: int) -> None:
         across = 0
         for document in whole:
             seen = [match.start() for match in SEEN.finditer(document.text)]
-            across += crossing(document, seen)
-            for entity in document.entities if splitter == "rules" else ():
-                if show and any(entity.start < at < entity.end for at in seen):
-                    print("   ", entity.label, repr(document.text[entity.start : entity.end]))
+            across += len(crossing(document, seen))
+            for entity in crossing(document, seen)[:show]:
+                print("   ", entity.label, repr(document.text[entity.start : entity.end]))
         n = sum(len(document.entities) for document in whole)
         print(f"{splitter:7} E3C: {across} of {n:,} entities in {len(whole)} paragraphs cross a boundary that is seen;")
         print(f"{'':7} wrapped at 78 columns, the same entities are found with F1 {found_again(whole, broken):.1f}")

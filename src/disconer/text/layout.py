@@ -267,8 +267,8 @@ def _about(witnesses: Sequence[_Break]) -> _Page | None:
     alike = [one for one in witnesses if abs(one.width - width) <= _SLACK * width]
     inside = sum(one.inside for one in alike)
     enough = len(alike) >= _ENOUGH // 2 and 3 * inside >= len(witnesses)
-    slack = _SLACK * width
-    return _Page(width - slack, width + slack) if enough and len(alike) >= _MOST * len(witnesses) else None
+    widest = (1 + 1.5 * _SLACK) * width  # the widths of some differ twice, by a font and by a long word
+    return _Page((1 - _SLACK) * width, widest) if enough and len(alike) >= _MOST * len(witnesses) else None
 
 
 def _is_itemised(breaks: Sequence[_Break], page: _Page) -> bool:
