@@ -159,14 +159,15 @@ def _breaks(text: str, block: Sequence[_Line]) -> list[_Break]:
     in_item, item_column = _is_item(text, block[0]), block[0].column
     long = max(_NARROWEST, _LONG * max(line.width for line in block))
     for line, following in pairwise(block):
-        one = _break(text, line, following, in_item=in_item)
-        found.append(one._replace(indented=in_item and following.column > item_column and line.width >= long))
+        indented = in_item and following.column > item_column and line.width >= long
+        one = _break(text, line, following, in_item=in_item, indented=indented)
+        found.append(one)
         if one.begins or following.column <= item_column:
             in_item, item_column = _is_item(text, following), following.column
     return found
 
 
-def _break(text: str, line: _Line, following: _Line, *, in_item: bool) -> _Break:
+def _break(text: str, line: _Line, following: _Line, *, in_item: bool, indented: bool) -> _Break:
     ending = text[max(line.start, line.end - _REACH) : line.end]
     first = text[following.start : min(following.end, following.start + _REACH)].split(None, 1)[0]
     last = match.group(1) if (match := _LAST_WORD.search(ending)) else ""
@@ -190,7 +191,7 @@ def _break(text: str, line: _Line, following: _Line, *, in_item: bool) -> _Break
         inside=unfinished or last in _RARELY_LAST or first in _RARELY_FIRST or _is_run_on(text, line),
         capital=capital,
         lower=lower,
-        indented=False,
+        indented=indented,
         rounded=text[line.start].isupper() and text[following.end - 1] == ".",
     )
 
