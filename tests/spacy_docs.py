@@ -25,7 +25,8 @@ class Stub:
 
     labels = ("ADR", "Drug")
     device = "cpu"
-    model = SimpleNamespace(config=SimpleNamespace(data=SimpleNamespace(splitter="lines")))
+    splitter = "lines"
+    model = SimpleNamespace(config=SimpleNamespace(data=SimpleNamespace(tokenizer="words")))
 
     def __init__(self, find: Finder) -> None:
         self.find = find

@@ -55,6 +55,15 @@ def test_a_text_is_shown() -> None:
     assert run("--text", "p in my k").stdout == SHOWN
 
 
+def test_the_sentence_splitter_can_be_chosen(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("had p. Then had k.")
+    for source in (("--text", "had p. Then had k."), (tmp_path / "note.txt",)):
+        assert "p … k" not in run(*source).stdout
+        assert "p … k" not in run(*source, "--splitter", "rules").stdout
+        assert "p … k" in run(*source, "--splitter", "lines").stdout
+    assert run("--text", "p", "--splitter", "words").exit_code == 2
+
+
 @pytest.mark.parametrize("format", ["jsonl", "bioc-xml", "brat"])
 def test_a_text_is_written_as_a_file_with_it_is(tmp_path: Path, format: str) -> None:
     """A text takes a way of its own, which ends where that of a file does: in one file, a folder, or on stdout."""

@@ -29,10 +29,10 @@ def test_options_become_limits_and_settings(monkeypatch: pytest.MonkeyPatch) -> 
     given: dict[str, Any] = {}
     monkeypatch.setattr(serve, "serve_models", lambda models, **settings: given.update(settings, models=models))
     monkeypatch.setenv("DISCONER_TOKEN", "from the environment")
-    run("--model", "a", "--model", "b=c", "--max-body", "5", "--max-wait", "0", "--port", "0")
+    run("--model", "a", "--model", "b=c", "--max-body", "5", "--max-wait", "0", "--port", "0", "--splitter", "lines")
     assert given["models"] == ["a", "b=c"]
     assert given["token"] == "from the environment"
-    assert (given["host"], given["port"]) == ("127.0.0.1", 0)
+    assert (given["host"], given["port"], given["splitter"]) == ("127.0.0.1", 0, "lines")
     assert given["limits"] == Limits(body_bytes=5, batch_seconds=0)
 
 

@@ -12,8 +12,9 @@ from disconer.corpora.prepare import count
 from disconer.corpora.recipe import SPLITS
 
 
-def build(source: Path, ledger: Ledger | None = None) -> Corpus:
-    return recipe_named("chia").build(source, {}, ledger or Ledger())
+def build(source: Path, ledger: Ledger | None = None, **options: str) -> Corpus:
+    recipe = recipe_named("chia")
+    return recipe.build(source, recipe.choose(options), ledger or Ledger())
 
 
 def trial(folder: Path, name: str, text: str = "Fever\r\nNo asthma\r\n", ann: str = "") -> None:
@@ -35,6 +36,19 @@ def test_fifteen_types_and_a_sentence_a_line(tmp_path: Path) -> None:
     assert [(s.start, s.end, len(s.tokens)) for s in document.sentences or ()] == [(0, 5, 1), (7, 16, 2)]
     assert not document.extras
     assert ledger.losses == {"entities of other types": 1}
+
+
+def test_sentences_can_be_those_of_prose(tmp_path: Path) -> None:
+    trial(tmp_path, "NCT00050349_inc", text="Fever. No asthma\r\nCough\r\n")
+    found = {
+        choice: [
+            (sentence.start, sentence.end)
+            for document in build(tmp_path, sentences=choice)
+            for sentence in document.sentences or ()
+        ]
+        for choice in ("lines", "rules")
+    }
+    assert found == {"lines": [(0, 16), (18, 23)], "rules": [(0, 6), (7, 16), (18, 23)]}
 
 
 def test_both_documents_of_a_trial_fall_together(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from disconer.nn.network import BATCH_SUBWORDS, build_network
 from disconer.nn.windows import Found
 from disconer.predict.recognizer import CHARACTERS_AHEAD, Recognizer
 from disconer.store.checkpoint import Model, save_model
+from disconer.text import SPLITTERS, segment
 from nn.families import byte_level, tiny_encoder
 from nn.toy import letter_model, lively, toy_config, toy_model, words_of
 from strategies import characters
@@ -102,6 +104,27 @@ def test_only_wanted_entities(ner: Recognizer) -> None:
         assert [entity.id for entity in own(TEXT).entities] == [one.id for one in everything if one.label == label]
     with pytest.raises(DisconerError, match="has no label 'Nothing'"):
         Recognizer(ner.model, labels=["Nothing"])
+
+
+def test_the_sentence_splitter_can_be_chosen(letters: Recognizer) -> None:
+    """By default it is the model's. Nothing is joined over the end of a sentence."""
+    text = "Mother had p. Father had k."
+    apart, joined = [((11, 12),), ((25, 26),)], [((11, 12), (25, 26))]
+    config = letters.model.config
+    lined = config.model_copy(update={"data": config.data.model_copy(update={"splitter": "lines"})})
+    by_lines = replace(letter_model(), config=lined)
+    for recognizer, splitter, expected in (
+        (letters, "rules", apart),
+        (Recognizer(letter_model(), splitter="lines"), "lines", joined),
+        (Recognizer(by_lines), "lines", joined),
+        (Recognizer(by_lines, splitter="rules"), "rules", apart),
+    ):
+        assert recognizer.splitter == splitter
+        assert [entity.fragments for entity in recognizer(text).entities] == expected
+    one = segment(Document("d", text), SPLITTERS["lines"])
+    assert [entity.fragments for entity in next(letters.annotate([one])).entities] == joined  # its sentences are kept
+    with pytest.raises(DisconerError, match=r"no sentence splitter 'words'.*rules, lines"):
+        Recognizer(letters.model, splitter="words")
 
 
 def test_annotate_replaces_entities_and_keeps_the_rest(letters: Recognizer) -> None:

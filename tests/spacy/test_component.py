@@ -207,6 +207,38 @@ def test_where_the_doc_has_no_sentences_the_model_splits_them() -> None:
     assert [sentence.tokens for sentence in document.sentences] == [((0, 1), (2, 5)), ((6, 8),)]
 
 
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        ("disconer", [["No", "IL", "-", "2", "."], ["Some", "rash"], ["Some", "pain"]]),
+        ("spacy", [["No", "IL-2", "."], ["Some", "rash"], ["Some", "pain"]]),
+    ],
+)
+def test_the_sentences_of_the_doc_are_taken_unless_a_splitter_is_chosen(tokens: str, words: list[list[str]]) -> None:
+    starts = [True, False, False, False, True, False, True, False]
+    for splitter, expected in (
+        (None, words),
+        ("lines", [words[0], words[1] + words[2]]),
+        ("rules", [words[0], words[1] + words[2]]),
+    ):
+        nlp, stub = pipeline(lambda text: [], tokens=tokens, splitter=splitter)
+        spelled = ["No", "IL-2", ".", "\n", "Some", "rash", "Some", "pain"]
+        spaces = [True, False, False, False, True, True, True, False]
+        nlp.get_pipe("disconer")(Doc(nlp.vocab, spelled, spaces, sent_starts=starts))
+        ((document,),) = stub.batches
+        found = [[document.text[a:b] for a, b in sentence.tokens] for sentence in document.sentences]
+        assert found == expected
+
+
+def test_a_chosen_splitter_also_splits_a_doc_without_sentences() -> None:
+    nlp, stub = pipeline(lambda text: [], splitter="rules")
+    nlp("No AS. No AR.")
+    ((document,),) = stub.batches
+    assert [(sentence.start, sentence.end) for sentence in document.sentences] == [(0, 6), (7, 13)]
+    with pytest.raises(ValueError, match="splitter"):
+        pipeline(lambda text: [], splitter="words")
+
+
 def test_docs_are_looked_at_in_batches() -> None:
     nlp, stub = pipeline(BOTH)
     found = list(nlp.pipe([TEXT] * 5, batch_size=2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import wrap
 
 import pytest
 
@@ -15,6 +16,7 @@ from disconer.store.names import DEFAULT, RELEASE, description_of, find_model, k
 from disconer.store.release import read_about
 
 RECIPES = Path(__file__).parents[2] / "recipes"
+NOTES = RECIPES.parent / "tests" / "text" / "notes"
 NAMES = sorted(path.parent.name for path in RECIPES.glob("*/about.yaml"))
 MOST_BYTES = 25_000_000  # what people accept to carry around
 SPLITS = {"dev", "test"}
@@ -75,3 +77,24 @@ def test_the_default_finds_both_members_of_a_coordination() -> None:
     conditions = {entity.text: entity.kind for entity in found if entity.label == "Condition"}
     assert conditions["renal impairment"] is Kind.DISCONTINUOUS
     assert "hepatic impairment" in conditions
+
+
+def test_the_default_keeps_persons_in_neighbouring_sentences_apart() -> None:
+    text = "Mother had cardiac and renal insufficiency. Father had hepatic and adrenal insufficiency."
+    entities = Recognizer.from_pretrained(DEFAULT, device="cpu")(text).entities
+    assert len(entities) > 3
+    assert not [entity.text for entity in entities if entity.start < text.index("Father") < entity.end]
+
+
+@each
+def test_wrapped_prose_is_read_as_prose_on_one_line(name: str) -> None:
+    """A note in sentences has the same entities at the same offsets, and none of them crosses the end of a sentence."""
+    marked = (NOTES / "paragraph-on-one-line.txt").read_text("utf-8").strip()
+    text = marked.replace("|", "")
+    recognizer = Recognizer.from_pretrained(name, device="cpu")
+    found = recognizer(text).entities
+    wrapped = recognizer("\n".join(wrap(text, 78))).entities
+    assert [entity.key for entity in wrapped] == [entity.key for entity in found]
+    starts = [len("".join(marked.split("|")[:number])) for number in range(2, marked.count("|") + 1)]
+    assert len(starts) == 6
+    assert not [entity for entity in found for start in starts if entity.start < start < entity.end]

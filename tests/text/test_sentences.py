@@ -1,7 +1,8 @@
-"""Where the rule splitter ends sentences: each case has | where a sentence ends or begins."""
+"""Where the splitters end sentences: each case, and each note in `notes`, has | where a sentence ends or begins."""
 
 from __future__ import annotations
 
+import textwrap
 import time
 from pathlib import Path
 
@@ -44,6 +45,9 @@ STOPS = {
     "sign goes on": "Values (n = 3.) , etc. = 5.",
     "stop by itself": "The cells grew .| Then they died .",
     "wide stops": "他很好。|她也是！|是吗？|好",
+    "number of": "The no. of lesions was 3.| No.| Of these, two grew.",
+    "aside in lower case": "Seen at screening. (e.g. a scan.) |Then not.| (Not at all.)",
+    "capitals only": "GIVEN 10 MG I.V. AND SENT HOME.| HE SLEPT.",
     "header in a line": "ALLERGIES: None.| HISTORY OF PRESENT ILLNESS: The patient is ill.",
 }
 
@@ -51,6 +55,10 @@ LINES = {
     "blank line": "Title\n\n|text goes on\n \t \n|and on",
     "list": "1. Aspirin\n|2. Plavix 75 mg\n|- fever\n|* chills\n|a) rash\n|(b) itch\n|iv. pain",
     "lines are units": "pain in legs\n|cramps at night\n|can't sleep",
+    "unfinished line": "adult patients aged 55 years with\na hip fracture\n|seen by Dr.\nSmith",
+    "values by key": "BP: 120/80\n|HR: 70\n|Date of admission: 3 May",
+    "table": "sodium   138   mmol/L\n|potassium   4.1   mmol/L",
+    "items with lines of their own": "- clinically significant disease of the heart or of\n  the lungs\n|- asthma",
     "headers": "HISTORY OF PRESENT ILLNESS:\n|The patient is ill.\n|Allergies:\n|none\n|MEDICATIONS: aspirin",
     "line ends of every kind": "\ufeffa\r\n|b\r|c\u2028|d\x85|e\u2029|f\f|g\v|h",
 }
@@ -103,19 +111,63 @@ def test_rules(case: str) -> None:
     assert marked(text, SPLITTERS["rules"](text)) == expected
 
 
+@pytest.mark.parametrize("path", sorted((Path(__file__).parent / "notes").glob("*.txt")), ids=lambda path: path.stem)
+def test_rules_on_notes(path: Path) -> None:
+    test_rules(path.read_text(encoding="utf-8"))
+
+
+PROSE = (
+    "The patient was brought in by ambulance after she was found on the floor of her apartment. She could not say how "
+    "long she had been lying there, or why. On arrival she was confused, dehydrated and hypothermic, with pressure "
+    "sores over the sacrum and both heels. CK was 12,400 U/L. She was warmed, given 3 L of saline, and seen by Dr. Lee."
+)
+
+
+@pytest.mark.parametrize("width", range(40, 121))
+def test_a_paragraph_has_the_same_sentences_at_any_width(width: int) -> None:
+    """Line breaks take the place of spaces, so offsets stay."""
+    assert SPLITTERS["rules"](textwrap.fill(PROSE, width)) == SPLITTERS["rules"](PROSE)
+    assert len(SPLITTERS["rules"](PROSE)) == 5
+
+
+def test_a_width_is_that_of_its_paragraph() -> None:
+    """Neither long lines nor lists elsewhere in the text change how a wrapped paragraph is read."""
+    parts = [PROSE, textwrap.fill(PROSE, 60), "cough\nrash\nno pain at rest", textwrap.fill(PROSE, 90)]
+    text = "\n\n".join(parts)
+    assert len(SPLITTERS["rules"](text)) == 5 + 5 + 3 + 5
+
+
 def test_lines() -> None:
     text = "\ufeffNo AS. No AR.\r\n \t \n  b\u2028c \r\r"
     assert marked(text, SPLITTERS["lines"](text)) == ["\ufeffNo AS. No AR.", "b\u2028c"]
 
 
 @pytest.mark.parametrize(
-    "unit", [".", "a", "a.", ". ", ".)", ".[1", '.)"]', "A. ", "aaa.A", "\n", " ", "?! ", "1. ", "e.g."]
+    "unit",
+    [
+        *(".", "a", "a.", ". ", ".)", ".[1", '.)"]', "A. ", "aaa.A", "\n", " ", "?! ", "1. ", "e.g."),
+        *(
+            "a\n",
+            "a of\n",
+            "- a\n",
+            "  a\n",
+            "A:\n",
+            "A b ",
+            "A",
+            "a, ",
+            "a,\n",
+            "a   b\n",
+            "a \t",
+            "(a\n\n",
+            "A\nb c.\n",
+        ),
+    ],
 )
 def test_time_grows_with_length_only(unit: str) -> None:
-    text = unit * (100_000 // len(unit))
-    start = time.perf_counter()
-    SPLITTERS["rules"](text)
-    assert time.perf_counter() - start < 2  # a quadratic pattern takes minutes
+    half = unit * (50_000 // len(unit))
+    start = time.process_time()
+    SPLITTERS["rules"](f"{half}\n{half}")
+    assert time.process_time() - start < 2  # a quadratic pattern takes minutes
 
 
 def test_finds_the_sentences_of_articles(data: Path) -> None:

@@ -16,20 +16,13 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats import format_for, format_named, read, write
 from disconer.formats.target import refuse_existing
-from disconer.text import SPLITTERS, TOKENIZERS, segment
+from disconer.text import SPLITTERS, TOKENIZERS, SplitterName, segment
 from disconer.text.syntax.spec import BIOMEDICAL, FORMS
 
 if TYPE_CHECKING:  # loaded when the command runs, so that --help is fast
     from disconer.text.syntax.attach import Account, Syntax
 
 CHARACTERS_AHEAD = 4_000_000  # parsed together: enough for many processes, little memory
-
-
-class Splitting(StrEnum):
-    """The splitters by name."""
-
-    RULES = "rules"
-    LINES = "lines"
 
 
 class Tokenizing(StrEnum):
@@ -86,8 +79,8 @@ def parse_cli(
         str | None, typer.Option("--to", help="Format of OUT; taken from its suffix if not given.")
     ] = None,
     splitter: Annotated[
-        Splitting, typer.Option(help="Sentence splitter if SRC has no sentences; see data.splitter.")
-    ] = Splitting.RULES,
+        SplitterName, typer.Option(help="Sentence splitter if SRC has no sentences; see data.splitter.")
+    ] = "rules",
     tokenizer: Annotated[
         Tokenizing, typer.Option(help="Tokenizer if SRC has no tokens; see data.tokenizer.")
     ] = Tokenizing.WORDS,
@@ -116,7 +109,7 @@ def parse_cli(
     if syntax.parser is None:
         raise DisconerError(f"{parser!r} parses nothing", expected=f"one of {FORMS.removeprefix('none, data, ')}")
     documents = (
-        segment(document, SPLITTERS[splitter.value], TOKENIZERS[tokenizer.value])
+        segment(document, SPLITTERS[splitter], TOKENIZERS[tokenizer.value])
         for document in read(source, from_format, ledger)
     )
     write(

@@ -27,6 +27,7 @@ from disconer.predict.local.work import Work
 from disconer.predict.ray.plan import Cluster
 from disconer.predict.settings import Precision, Settings
 from disconer.store.names import default_model
+from disconer.text import SplitterName
 
 Given = tuple[str, str | None]  # a path and its format
 
@@ -62,6 +63,10 @@ def predict_cli(
     threshold: Annotated[
         float, typer.Option("--threshold", min=0, max=1, help="Drop entities with a lower score.")
     ] = 0.0,
+    splitter: Annotated[
+        SplitterName | None,
+        typer.Option("--splitter", help="Sentence splitter; default: the model's. See data.splitter."),
+    ] = None,
     parser: Annotated[
         str | None,
         typer.Option("--parser", metavar="P", help="Dependency parser to use instead of the model's own."),
@@ -113,7 +118,7 @@ def predict_cli(
         refuse_with_ray(jobs=jobs, shard=shard, device=device)
     elif actors or gpus_per_actor or out:
         refuse_without_ray(out, actors, gpus_per_actor)
-    settings = Settings(model or default_model(), labels, threshold, parser, device, precision)
+    settings = Settings(model or default_model(), labels, threshold, parser, device, precision, splitter)
     if text is not None:
         if ray is not None or shard is not None:
             raise DisconerError("One text is not shared out", fix="Leave out --ray and --shard, or name files.")

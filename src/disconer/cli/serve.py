@@ -15,6 +15,7 @@ from disconer.predict.ray.plan import check_ray_installed
 from disconer.serve.limits import Limits
 from disconer.serve.ray.plan import Plan, Replicas
 from disconer.store.names import default_model
+from disconer.text import SplitterName
 
 if TYPE_CHECKING:
     from disconer.serve.service import Annotator  # loaded when the command runs: it needs the extra
@@ -34,6 +35,7 @@ def serve_models(
     port: int = PORT,
     token: str | None = None,
     device: str | None = None,
+    splitter: SplitterName | None = None,
     limits: Limits = DEFAULT,
 ) -> None:
     """Serve models until a signal stops the process.
@@ -47,7 +49,7 @@ def serve_models(
 
     named = model_names(models)
     with bound_socket(host, port) as bound:
-        recognizers = _load(named, device)
+        recognizers = _load(named, device, splitter)
         app = create_app(recognizers, limits=limits, token=token)
         logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
         server = make_server(
@@ -68,6 +70,7 @@ def serve_models_on_ray(
     port: int = PORT,
     token: str | None = None,
     device: str | None = None,
+    splitter: SplitterName | None = None,
     limits: Limits = DEFAULT,
 ) -> None:
     """Serve models on Ray; address and plan: see `disconer.serve.ray`."""
@@ -79,7 +82,17 @@ def serve_models_on_ray(
     named = model_names(models)
     if token is None and not host.startswith(LOOPBACK):
         _warn_of_strangers(host)
-    serve_on_ray(named, address=address, host=host, port=port, plan=plan, limits=limits, token=token, device=device)
+    serve_on_ray(
+        named,
+        address=address,
+        host=host,
+        port=port,
+        plan=plan,
+        limits=limits,
+        token=token,
+        device=device,
+        splitter=splitter,
+    )
 
 
 def end_service_on_ray(address: str) -> None:
@@ -100,11 +113,11 @@ def check_installed() -> None:
         )
 
 
-def _load(named: dict[str, str], device: str | None) -> dict[str, Annotator]:
+def _load(named: dict[str, str], device: str | None, splitter: SplitterName | None) -> dict[str, Annotator]:
     print(f"loading {', '.join(named)} …", file=sys.stderr, flush=True)
     from disconer.predict.recognizer import Recognizer  # only here: it imports torch
 
-    return {name: Recognizer.from_pretrained(where, device=device) for name, where in named.items()}
+    return {name: Recognizer.from_pretrained(where, device=device, splitter=splitter) for name, where in named.items()}
 
 
 def _say_where(bound: socket.socket, names: list[str], *, has_token: bool) -> None:
@@ -140,6 +153,10 @@ def serve_cli(
         ),
     ] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1 …; default: a GPU if available.")] = None,
+    splitter: Annotated[
+        SplitterName | None,
+        typer.Option(help="Sentence splitter; default: each model's. See data.splitter."),
+    ] = None,
     max_body: Annotated[int, typer.Option(help="Maximum request size in bytes.")] = DEFAULT.body_bytes,
     max_texts: Annotated[int, typer.Option(help="Maximum texts per request.")] = DEFAULT.texts,
     max_characters: Annotated[int, typer.Option(help="Maximum characters per text.")] = DEFAULT.text_characters,
@@ -188,9 +205,17 @@ def serve_cli(
     if ray is not None:
         plan = Plan(replicas=Replicas.parse(replicas or "1"), threads=threads or 1, gpus=gpus or 0.0)
         serve_models_on_ray(
-            chosen, address=ray, plan=plan, host=host, port=port, token=token, device=device, limits=limits
+            chosen,
+            address=ray,
+            plan=plan,
+            host=host,
+            port=port,
+            token=token,
+            device=device,
+            splitter=splitter,
+            limits=limits,
         )
         return
     if (replicas, threads, gpus) != (None, None, None):
         raise DisconerError("--replicas, --threads and --gpus need --ray", fix="Add --ray.")
-    serve_models(chosen, host=host, port=port, token=token, device=device, limits=limits)
+    serve_models(chosen, host=host, port=port, token=token, device=device, splitter=splitter, limits=limits)

@@ -31,6 +31,7 @@ from disconer.config.section import (
     in_words,
 )
 from disconer.core.plugins import Registry
+from disconer.text import SplitterName
 from disconer.text.syntax.spec import BIOMEDICAL, NONE, parser_spec
 
 
@@ -41,9 +42,9 @@ class DataConfig(Section):
     dev: str = Field(min_length=1, description="Development documents: they select the best epoch and stop training.")
     test: str | None = Field(default=None, min_length=1, description="Test documents, measured at the end; null: none.")
     format: str | None = Field(default=None, description="Format of the documents; null: detected.")
-    splitter: Literal["rules", "lines"] = Field(
+    splitter: SplitterName = Field(
         default="rules",
-        description="Sentence splitter, if the data has no sentences: rules (for prose) or lines (one per line).",
+        description="Splitter of texts without sentences: rules (prose, lists, wrapped lines) or lines (one per line).",
     )
     tokenizer: Literal["words", "whitespace"] = Field(
         default="words",

@@ -4,8 +4,9 @@
     chia_without_scope/NCT00050349_exc.ann    brat standoff
 
 The corpus has no official split. Here it follows from the md5 of the trial's number, so that both documents of a
-trial fall together: of each hundred values 80 are train, 10 dev, 10 test. A sentence is a line. Entities are those
-of the types that are used to search trials; marks on whole criteria (Non-query-able, Parsing_Error, …) are left out.
+trial fall together: of each hundred values 80 are train, 10 dev, 10 test. A sentence is a line, unless `sentences`
+says that lines with several are to be split and wrapped ones joined. Entities are those of the types that are
+used to search trials; marks on whole criteria (Non-query-able, Parsing_Error, …) are left out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document
-from disconer.corpora.recipe import SPLITS, Recipe, hashed_split, not_the_source
+from disconer.corpora.recipe import SPLITS, Option, Recipe, hashed_split, not_the_source
 from disconer.formats import read
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 
@@ -37,16 +38,16 @@ def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
         if match is None:
             raise not_the_source(source, f"{document.id!r} is not the name of a Chia document", _SOURCE)
         name, trial = match.groups()
-        splits[hashed_split(trial)].append(_prepared(document, name, ledger))
+        splits[hashed_split(trial)].append(_prepared(document, name, options["sentences"], ledger))
     if not any(splits.values()):
         raise not_the_source(source, "There are no Chia documents", _SOURCE)
     return Corpus({split: tuple(documents) for split, documents in splits.items()})
 
 
-def _prepared(document: Document, name: str, ledger: Ledger) -> Document:
+def _prepared(document: Document, name: str, splitter: str, ledger: Ledger) -> Document:
     kept = tuple(entity for entity in document.entities if entity.label in TYPES)
     ledger.lost("entities of other types", len(document.entities) - len(kept))
-    return segment(Document(name, document.text, kept), SPLITTERS["lines"], TOKENIZERS["words"])
+    return segment(Document(name, document.text, kept), SPLITTERS[splitter], TOKENIZERS["words"])
 
 
 RECIPE = Recipe(
@@ -54,4 +55,5 @@ RECIPE = Recipe(
     about="eligibility criteria of clinical trials, 15 types (CC BY 4.0; Kury et al. 2020)",
     source=_SOURCE,
     build=_build,
+    options=(Option("sentences", ("lines", "rules"), "lines: each line, as is usual; rules: disconer's own splitter"),),
 )

@@ -17,7 +17,7 @@ from disconer.config import Config
 from disconer.core.types import Document, Sentence
 from disconer.nn.encoders import KINDS
 from disconer.nn.reader import Reader, Subwords
-from disconer.text import SPLITTERS, TOKENIZERS, segment
+from disconer.text import TOKENIZERS, SplitterName, segment, splitter_named
 from disconer.text.alignment import Range, TokenEntity
 
 MAX_WORDS = 512  # bounds what is quadratic in sentence length: syntax, pairs of fragments
@@ -134,13 +134,17 @@ POOL = 50  # batches' worth of windows that are sorted by length together, so th
 class Windower:
     """Cuts documents into windows, as a model was configured to.
 
+    splitter: of texts without sentences, if not the one in the configuration.
     context: subwords of a passage; 0 where each window is read by itself.
     """
 
-    def __init__(self, config: Config, reader: Reader, max_subwords: int | None) -> None:
+    def __init__(
+        self, config: Config, reader: Reader, max_subwords: int | None, *, splitter: SplitterName | None = None
+    ) -> None:
         data = config.data
+        self.splitter: SplitterName = splitter or data.splitter
         self._segment: Callable[[Document], Document] = partial(
-            segment, splitter=SPLITTERS[data.splitter], tokenizer=TOKENIZERS[data.tokenizer]
+            segment, splitter=splitter_named(self.splitter), tokenizer=TOKENIZERS[data.tokenizer]
         )
         self._reader = reader
         self._max_subwords = (max_subwords or NO_LIMIT) - len(reader.prefix) - len(reader.suffix)

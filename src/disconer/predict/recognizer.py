@@ -21,6 +21,7 @@ from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, cheapest_batches
 from disconer.predict.settings import Settings
 from disconer.store.names import find_model
+from disconer.text import SplitterName
 from disconer.text.alignment import to_fragments
 from disconer.text.syntax.attach import Account, Syntax
 from disconer.text.syntax.spec import NONE, make_syntax
@@ -71,6 +72,7 @@ class Recognizer:
         keep_parses: bool = False,
         labels: Collection[str] | None = None,
         threshold: float = 0.0,
+        splitter: SplitterName | None = None,
     ) -> None:
         """Create a recogniser from a loaded model.
 
@@ -81,6 +83,8 @@ class Recognizer:
         keep_parses: cache trees on disk, so that the same text is not parsed again.
         labels: of the entities to keep; None for all.
         threshold: entities with a lower score are left out.
+        splitter: of texts without sentences, "rules" (prose, lists and wrapped lines) or "lines" (a sentence is a
+            line); None: the one that the model was configured with.
         """
         self.model = model
         self.labels = _known_labels(model.labels, labels)
@@ -88,7 +92,7 @@ class Recognizer:
         self.parsing = Account()  # counts sentences, if the model uses dependency heads
         self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
         self._runtime = model.runtime(device, precision)
-        self._windower = Windower(model.config, model.reader, model.max_subwords)
+        self._windower = Windower(model.config, model.reader, model.max_subwords, splitter=splitter)
         self._window_cost = window_cost(model)
 
     @classmethod
@@ -102,6 +106,7 @@ class Recognizer:
         keep_parses: bool = False,
         labels: Collection[str] | None = None,
         threshold: float = 0.0,
+        splitter: SplitterName | None = None,
     ) -> Recognizer:
         """Load a model: its name or folder, that of a training run (then its best), a package or a name on the Hub."""
         return cls(
@@ -112,6 +117,7 @@ class Recognizer:
             keep_parses=keep_parses,
             labels=labels,
             threshold=threshold,
+            splitter=splitter,
         )
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
@@ -122,6 +128,11 @@ class Recognizer:
     def device(self) -> str:
         """The device of the network, as torch names it."""
         return self._runtime.device
+
+    @property
+    def splitter(self) -> SplitterName:
+        """The sentence splitter of texts without sentences."""
+        return self._windower.splitter
 
     def __call__(self, text: str) -> Document:
         """The entities of one text."""
@@ -266,6 +277,7 @@ def load_recognizer(settings: Settings) -> Recognizer:
         keep_parses=True,
         labels=None if settings.labels is None else [label.strip() for label in settings.labels.split(",")],
         threshold=settings.threshold,
+        splitter=settings.splitter,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from disconer.core.types import Document
+from disconer.text import SplitterName
 
 Precision = Literal["fp32", "bf16"]
 
@@ -23,7 +24,7 @@ class Settings:
 
     model: folder or name. labels: those that are wanted, with commas; None for all.
     threshold: entities with a lower score are left out.
-    parser, device, precision: see `Recognizer`.
+    splitter, parser, device, precision: see `Recognizer`.
     """
 
     model: str
@@ -32,3 +33,4 @@ class Settings:
     parser: str | None = None
     device: str | None = None
     precision: Precision = "fp32"
+    splitter: SplitterName | None = None

@@ -18,10 +18,10 @@ from spacy.util import raise_error
 from disconer.core.errors import DisconerError, DisconerWarning
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Sentence
-from disconer.formats.docbin.documents import sentences_of
+from disconer.formats.docbin.documents import has_sentences, sentences_of
 from disconer.formats.docbin.groups import KEY, Placed, place, write_group
 from disconer.store.names import default_model
-from disconer.text import SPLITTERS
+from disconer.text import SPLITTERS, TOKENIZERS, SplitterName, splitter_named
 
 if TYPE_CHECKING:
     from disconer.predict.recognizer import Recognizer
@@ -133,8 +133,10 @@ class DisconerComponent:
         set_ents: bool,
         alignment_mode: Literal["strict", "expand"],
         tokens: Literal["disconer", "spacy"],
+        splitter: SplitterName | None = None,
     ) -> None:
         self.name = name
+        self.splitter = splitter
         self.spans_key, self.set_ents, self.alignment_mode, self.tokens = spans_key, set_ents, alignment_mode, tokens
         self.ledger = Ledger()  # what did not fit, over all runs
         self._held = held
@@ -188,10 +190,16 @@ class DisconerComponent:
                 fill_ents(doc, placed, ledger)
 
     def _sentences(self, doc: Doc) -> tuple[Sentence, ...] | None:
-        """The Doc's sentences and tokens for the model; None: the model segments the text itself."""
-        if self.tokens == "disconer":
+        """The sentences and tokens for the model; None: the recogniser segments the text itself."""
+        chosen = None if self.splitter is None else splitter_named(self.splitter)
+        if self.tokens == "spacy":
+            use_own = chosen is None and not has_sentences(doc)
+            return sentences_of(doc, SPLITTERS[self.recognizer.splitter] if use_own else chosen)
+        if chosen is None and not has_sentences(doc):
             return None
-        return sentences_of(doc, SPLITTERS[self.recognizer.model.config.data.splitter])
+        text, tokenizer = doc.text, TOKENIZERS[self.recognizer.model.config.data.tokenizer]
+        ranges = chosen(text) if chosen else [(marked.start, marked.end) for marked in sentences_of(doc) or ()]
+        return tuple(Sentence(start, end, tokenizer(text, start, end)) for start, end in ranges)
 
     def _settle(self, ledger: Ledger) -> None:
         """Add a run's ledger to the total, and warn about settings that the user may want to change."""
@@ -239,6 +247,7 @@ def make_component(
     set_ents: bool,
     alignment_mode: Literal["strict", "expand"],
     tokens: Literal["disconer", "spacy"],
+    splitter: SplitterName | None = None,
 ) -> DisconerComponent:
     """Create the component from a pipeline's config.
 
@@ -250,6 +259,7 @@ def make_component(
         whole token (expand).
     tokens: which tokens the model uses: its own (disconer), or those of the Doc, with its sentences and heads if set
         (spacy). With the latter every entity fits, but the model may not have seen such tokens in training.
+    splitter: "rules" or "lines"; None: the sentences of the Doc, or if it has none, the model's splitter.
     """
     held = Held(model, device)
     return DisconerComponent(
@@ -259,6 +269,7 @@ def make_component(
         set_ents=set_ents,
         alignment_mode=alignment_mode,
         tokens=tokens,
+        splitter=splitter,
     )
 
 
@@ -272,6 +283,7 @@ Language.factory(
         "set_ents": False,
         "alignment_mode": "strict",
         "tokens": "disconer",
+        "splitter": None,
     },
     func=make_component,
 )

@@ -3,6 +3,6 @@
 May import `core`. No torch.
 """
 
-from disconer.text.sentences import SPLITTERS, TOKENIZERS, Splitter, Tokenizer, segment
+from disconer.text.sentences import SPLITTERS, TOKENIZERS, Splitter, SplitterName, Tokenizer, segment, splitter_named
 
-__all__ = ["SPLITTERS", "TOKENIZERS", "Splitter", "Tokenizer", "segment"]
+__all__ = ["SPLITTERS", "TOKENIZERS", "Splitter", "SplitterName", "Tokenizer", "segment", "splitter_named"]

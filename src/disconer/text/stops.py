@@ -9,28 +9,29 @@ import re
 from collections.abc import Iterator
 
 
-def _words(*groups: str) -> frozenset[str]:
+def words(*groups: str) -> frozenset[str]:
+    """The words of all groups."""
     return frozenset(word for group in groups for word in group.split())
 
 
 # Something always follows: a name, a number, an example. Not even a capital after them is a new sentence.
-NEVER_LAST = _words(
+NEVER_LAST = words(
     "dr drs mr mrs Ms mx prof st mt ph",  # before names and degrees; "ms" is milliseconds
     "fig figs eq eqs ref refs suppl",  # pointers
-    "vs cf viz e.g i.e eg ie approx ca esp incl",  # comparisons and examples
+    "vs cf c.f viz e.g i.e z.b d.h eg ie approx ca esp incl",  # comparisons and examples
     "sp spp subsp ssp",  # taxonomy
     "acad biol natl proc biochem biophys immunol virol genet physiol engl ann",  # journals in running text
 )
 
 # Before a number they are abbreviations ("No. 3", "Temp. 98.6"); else they are words or may end a sentence ("No.").
-BEFORE_NUMBER = _words(
+BEFORE_NUMBER = words(
     "no nos nr vol p pp ch chap sect art chr ver cat lot ext tel app exp",  # numbering
     "temp t resp wt ht hct hgb plt wbc sat",  # vital signs, laboratory values
     "jan feb mar apr jun jul aug sep sept oct nov dec",  # days of months
 )
 
 # They end a sentence only before a capital ("5 mg. The", but "5 mg. daily").
-MAY_END = _words(
+MAY_END = words(
     "al jr sr inc corp ltd co dept univ hosp assoc sci chem med mol clin int",  # people, firms, journals
     "etc resp",  # lists
     "tab tabs cap caps susp soln inj supp oint amp gtt gtts conc dil max min amt",  # doses
@@ -40,7 +41,7 @@ MAY_END = _words(
 
 # After a letter or letters with stops ("hepatitis C.", "the U.S.") these begin a new sentence. Other words with a
 # capital may be the name that an initial belongs to ("J. Smith").
-STARTERS = _words(
+STARTERS = words(
     "a an the this that these those some such each both all another most one two three no none not",
     "i he she it we you they my his her its our your here there",
     "after although and as at because but by during following for from furthermore how however if in moreover of on",
@@ -48,8 +49,11 @@ STARTERS = _words(
     "patient patients results",
 )
 
+# In a text all in capitals, these go on after "I.V." or "B.I.D.".
+CONNECTIVES = words("and as at by for from if in of on or to until when with x")
+
 # A letter after one of these is an initial ("by J. Smith"); after another word it is not ("vitamin C.").
-BEFORE_NAMES = _words("and by for from of thank thanks the to with")
+BEFORE_NAMES = words("and by for from of thank thanks the to with")
 
 
 _MARKS = ".!?…"
@@ -91,6 +95,8 @@ def _ends_sentence(text: str, start: int, end: int, stop: re.Match[str]) -> bool
     next_at, next_word = following.start(1), following.group(1)
     if next_at >= end or text[next_at] in _GOES_ON:
         return False
+    if text[next_at - 1] in "([" and next_word[:1].islower():
+        return False  # "… at screening. (e.g. a scan)"
     before = text[max(start, at - _REACH) : at]
     if marks[0] in "!?":
         return _question_ends(before, marks, next_word)
@@ -118,10 +124,12 @@ def _full_stop_ends(before: str, marks: str, next_word: str) -> bool:
     next_is_capital = next_word[:1].isupper()
     if key in NEVER_LAST or word in NEVER_LAST:
         return False
-    if key in BEFORE_NUMBER and any(map(str.isdigit, next_word)):
+    if key in BEFORE_NUMBER and (any(map(str.isdigit, next_word)) or (key == "no" and next_word == "of")):
         return False
     if not next_is_capital and (len(word) == 1 or key in MAY_END or _is_dotted(word)):
         return False  # "E. coli", "5 mg. daily", "p.o. daily", "et al. (2004)"
+    if _is_dotted(word) and next_word.isupper() and next_word.lower() in CONNECTIVES:
+        return False
     if next_word[:1].islower():
         return len(marks) == 1 and not _lacks_vowels(word)
     if len(word) == 1 or (_is_dotted(word) and word.isupper()):

@@ -40,6 +40,14 @@ def test_it_keeps_to_its_settings(model: str) -> None:
         replica.check_health()
 
 
+def test_it_splits_sentences_as_told(model: str) -> None:
+    for splitter, n_entities in (("rules", 2), ("lines", 1)):
+        replica = Replica(replace(settings_for(model), token=None, splitter=splitter))
+        with TestClient(replica.__serve_build_asgi_app__()) as client:
+            (document,) = client.post("/v1/predict", json={"texts": ["had p. Then had k."]}).json()["documents"]
+        assert len(document["entities"]) == n_entities
+
+
 def test_other_settings_have_another_digest() -> None:
     settings = Settings(models={"a": "x", "b": "y"}, identities={"a": "1", "b": "2"}, limits=Limits())
     others = [
@@ -48,6 +56,7 @@ def test_other_settings_have_another_digest() -> None:
         replace(settings, limits=Limits(batch_texts=3)),
         replace(settings, token="secret"),
         replace(settings, device="cpu"),
+        replace(settings, splitter="lines"),
     ]
     assert replace(settings, token=None).digest == settings.digest
     assert len({settings.digest, *(other.digest for other in others)}) == 1 + len(others)

@@ -53,15 +53,20 @@ def cover(text: str, tokens: Iterable[Token], fragments: Iterable[Fragment]) -> 
     return words
 
 
+def has_sentences(doc: Doc) -> bool:
+    """Whether a pipeline marked sentences in a Doc. spaCy calls a Doc of one token annotated, whatever it is."""
+    return len(doc) > 1 and bool(doc.has_annotation("SENT_START"))
+
+
 def sentences_of(doc: Doc, splitter: Splitter | None = None) -> tuple[Sentence, ...] | None:
-    """The sentences that a pipeline marked in a Doc, or else those that `splitter` finds; None if there is neither.
+    """The sentences that `splitter` finds in a Doc; without one, those that a pipeline marked; None if it did not.
 
     Tokens that are only whitespace are left out. Heads are included if the Doc is parsed.
     """
-    if len(doc) > 1 and doc.has_annotation("SENT_START"):  # spaCy calls shorter ones annotated, whatever they are
-        stretches: Iterable[Iterable[SpacyToken]] = doc.sents
-    elif splitter is not None:
-        stretches = _split(doc, splitter)
+    if splitter is not None:
+        stretches: Iterable[Iterable[SpacyToken]] = _split(doc, splitter)
+    elif has_sentences(doc):
+        stretches = doc.sents
     else:
         return None
     parsed = doc.has_annotation("DEP")

@@ -23,6 +23,7 @@ from disconer.serve.ray import gate
 from disconer.serve.ray.plan import Plan
 from disconer.serve.ray.replica import Replica, Settings, inspect_models
 from disconer.serve.server import END_SECONDS, bound_socket
+from disconer.text import SplitterName
 
 SPARE_REPLICAS = 1  # room in a local Ray: a new replica starts before an old one stops
 LATE_SECONDS = 5  # that a proxy waits longer than the service's own timeout, which has a better message
@@ -92,6 +93,7 @@ def serve_on_ray(
     limits: Limits,
     token: str | None = None,
     device: str | None = None,
+    splitter: SplitterName | None = None,
 ) -> None:
     """Serve models on Ray: on a local Ray until a signal stops it; on another, the service stays there.
 
@@ -104,7 +106,16 @@ def serve_on_ray(
     else:
         join(address)
     try:
-        url = deploy(models, host=host, port=port, plan=plan, limits=limits, token=token, device=device)
+        url = deploy(
+            models,
+            host=host,
+            port=port,
+            plan=plan,
+            limits=limits,
+            token=token,
+            device=device,
+            splitter=splitter,
+        )
         _say(f"serving {', '.join(models)} on {url}, {plan.replicas}")
         if own:
             _say(f"Ctrl-C to stop; to update: {TOKEN_SETTING} disconer serve --ray {address} …")
@@ -141,11 +152,19 @@ def deploy(
     limits: Limits,
     token: str | None = None,
     device: str | None = None,
+    splitter: SplitterName | None = None,
 ) -> str:
     """Deploy these models on the connected Ray, in place of the current ones. Returns the URL."""
     places = {name: _place(where) for name, where in models.items()}
     _say(f"loading {', '.join(models)} …")
-    settings = Settings(models=places, identities=_identities(places), limits=limits, token=token, device=device)
+    settings = Settings(
+        models=places,
+        identities=_identities(places),
+        limits=limits,
+        token=token,
+        device=device,
+        splitter=splitter,
+    )
     url = start_proxies(host, port, limits)
     if APPLICATION in serve.status().applications:
         _say("updating the running service …")

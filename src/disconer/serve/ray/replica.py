@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from disconer.core.version import __version__
 from disconer.serve.app import create_app
 from disconer.serve.limits import Limits
+from disconer.text import SplitterName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,7 @@ class Settings:
     limits: Limits
     token: str | None = None
     device: str | None = None
+    splitter: SplitterName | None = None
 
     @property
     def digest(self) -> str:
@@ -42,7 +44,8 @@ class Replica:
         from disconer.predict.recognizer import Recognizer  # only here: it imports torch
 
         recognizers = {
-            name: Recognizer.from_pretrained(where, device=settings.device) for name, where in settings.models.items()
+            name: Recognizer.from_pretrained(where, device=settings.device, splitter=settings.splitter)
+            for name, where in settings.models.items()
         }
         self._service_app = create_app(recognizers, limits=settings.limits, token=settings.token)
 
