@@ -41,9 +41,9 @@ def test_no_errors_is_exit_code_0(sound: Path) -> None:
     assert result.exit_code == 0
     assert "errors: none" in result.stdout
     rows = [line.split() for line in result.stdout.splitlines()]
-    assert ["max_width=6", "100.00", "100.00", "100.00", "-", "-", "100.00", "0", "0"] in rows
-    widths = [*map(str, range(6, 17)), "null"]
-    assert [row[0] for row in rows if row[1:2] == ["100.00"]] == [f"max_width={width}" for width in widths]
+    settings = ["reach=8", "reach=16", "reach=24", "reach=32", "reach=48", "reach=null", "decoding=paths"]
+    assert [row[0] for row in rows if row[1:2] == ["100.00"]] == settings
+    assert ["reach=8", "100.00", "100.00", "100.00", "-", "-", "100.00", "0", "0"] in rows
 
 
 def test_heads_are_told_where_there_are_any(sound: Path, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_an_archive_that_cannot_be_trusted_is_an_error(tmp_path: Path) -> None:
 
 
 def test_settings_to_compare(sound: Path) -> None:
-    compared = ["max_width=1", "max_width=2"]
+    compared = ["reach=1", "reach=2"]
     result = run(sound, "--json", *(argument for one in compared for argument in ("--set", one)))
     assert list(json.loads(result.stdout)["oracle"]) == compared
 
@@ -86,8 +86,8 @@ def test_settings_to_compare(sound: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("max_width=0", "head.max_width .*: got 0, expected a whole number from 1, or null"),
-        ("max_wdith=3", "did you mean 'max_width'"),
+        ("reach=0", "head.reach .*: got 0, expected a whole number from 1, or null"),
+        ("raech=3", "did you mean 'reach'"),
         ("6", "expected section.key=value"),
     ],
 )
@@ -113,7 +113,7 @@ def test_help_says_what_the_exit_code_means() -> None:
 
 
 def test_a_real_corpus(data: Path) -> None:
-    result = run(data / "craft" / "dev.jsonl.gz", "--json", "--set", "max_width=6", "--set", "max_width=null")
+    result = run(data / "craft" / "dev.jsonl.gz", "--json", "--set", "reach=6", "--set", "reach=null")
     figures = json.loads(result.stdout)
     assert (result.exit_code, figures["errors"]) == (0, {})
     limited, unlimited = figures["oracle"].values()

@@ -38,7 +38,7 @@ def test_a_brat_folder_becomes_splits_and_a_config_that_loads(tmp_path: Path, mo
     config = load_config("adr.yaml")
     ids = [document.id for split in ("train", "dev", "test") for document in read(getattr(config.data, split))]
     assert sorted(ids) == sorted(document.id for document in documents())
-    assert (config.head.max_width, config.head.labels) == (6, "one")
+    assert (config.head.kind, config.head.reach) == ("grid", 16)
     assert config.training.batch_tokens == 128
     text = Path("adr.yaml").read_text("utf-8")
     assert text.startswith("# Written by `disconer init` for notes.\n#\n#   disconer train adr.yaml --out model\n")
@@ -59,7 +59,7 @@ def test_splits_that_are_there_are_used_where_they_are(tmp_path: Path) -> None:
 def test_two_labels_on_many_spans_ask_for_many(tmp_path: Path) -> None:
     twice = (Entity("Drug", ((7, 13),)), Entity("Treatment", ((7, 13),)))
     write([document.replace(entities=twice) for document in documents()], tmp_path / "a.jsonl")
-    init(tmp_path / "a.jsonl", tmp_path / "config.yaml")
+    init(tmp_path / "a.jsonl", tmp_path / "config.yaml", head="span")
     assert load_config(tmp_path / "config.yaml").head.labels == "many"
 
 

@@ -49,7 +49,7 @@ def problems(tmp_path: Path, text: str, *overrides: str) -> dict[str, str]:
 def test_two_paths_are_enough_and_the_rest_has_defaults(tmp_path: Path) -> None:
     config = loaded(tmp_path, MINIMAL)
     assert config == Config(data=DataConfig(train="a.jsonl", dev="b.jsonl"))
-    assert config.head.max_width == 8
+    assert (config.head.kind, config.encoder.layers) == ("grid", 4)
     assert config.training.encoder_rate == 1e-4
 
 
@@ -57,7 +57,7 @@ def test_a_configuration_cannot_be_changed(tmp_path: Path) -> None:
     config = loaded(tmp_path, MINIMAL)
     with pytest.raises(ValueError, match="frozen"):
         config.training.seed = 2  # type: ignore[misc]
-    assert isinstance(config.head.fragments.hidden, tuple)
+    assert isinstance(config.head.dilations, tuple)
 
 
 def test_every_problem_is_said_at_once_with_its_key_and_line(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ training:
   epoch: 3
   clip: 0
 head:
-  fragments: {hidden: [150, none]}
+  dilations: [1, none]
 """
     assert problems(tmp_path, text) == {
         "data.dev (line 2)": "missing. Development documents: they select the best epoch and stop training.",
@@ -79,7 +79,7 @@ head:
         "encoder.dropout (line 6)": "got true, expected a number from 0 and below 1",
         "training.epoch (line 8)": "unknown key; did you mean 'epochs'?",
         "training.clip (line 9)": "got 0, expected a number above 0",
-        "head.fragments.hidden (line 11)": 'got [150, "none"], expected a list of whole numbers from 1',
+        "head.dilations (line 11)": 'got [1, "none"], expected a list of whole numbers from 1',
     }
 
 
@@ -109,7 +109,7 @@ def test_an_unknown_key_like_no_other_gets_the_list(tmp_path: Path) -> None:
             "kind: vectors, pooling: max",
             "pooling is only for kind: transformer, but kind is vectors: remove pooling",
         ),
-        ("kind: elmo, layers: 4", "layers is only for kind: transformer, but kind is elmo"),
+        ("kind: elmo, layers: mix", "layers is only for kind: transformer, but kind is elmo"),
         ("rows: all", "rows is only for kind: vectors, but kind is transformer"),
         ("characters: null", "characters is only for kind: vectors"),
     ],
@@ -205,11 +205,11 @@ def test_names_that_look_like_dates_or_numbers_are_text(text: str) -> None:
 
 def test_overrides_go_over_the_file_and_later_ones_over_earlier_ones(tmp_path: Path) -> None:
     overrides = ["training.seed=7", "training.seed=8", "training.encoder_rate=3e-5", "encoder.lstm.size=64"]
-    config = loaded(tmp_path, f"{MINIMAL}training: {{seed: 1}}\n", *overrides, "head.fragments.hidden=[100, 50]")
+    config = loaded(tmp_path, f"{MINIMAL}training: {{seed: 1}}\n", *overrides, "head.dilations=[1, 2]")
     assert config.training.seed == 8
     assert config.training.encoder_rate == 3e-5
     assert config.encoder.lstm == LstmConfig(size=64)
-    assert config.head.fragments.hidden == (100, 50)
+    assert config.head.dilations == (1, 2)
 
 
 def test_bad_overrides_are_said_with_everything_else(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_the_words_that_a_window_owns() -> None:
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_pooling(pooling: str) -> None:
-    model = toy_model(encoder={"pooling": pooling, "lstm": None})
+    model = toy_model(encoder={"pooling": pooling, "layers": "last", "lstm": None})
     windows = windows_of(["pain \u200d of", "no"], model)
     batch = word_batch(windows, model.reader)
     encoder = model.network.words.encoder

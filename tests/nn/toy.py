@@ -60,7 +60,9 @@ def word_batch(windows: Sequence[Window], reader: Reader) -> WordBatch:
 
 
 def toy_config(**sections: Any) -> Config:
-    return Config.model_validate({"data": {"train": "train.jsonl", "dev": "dev.jsonl"}} | sections)
+    """With a span head unless said otherwise: its weights can be set by hand."""
+    head = {"kind": "span"} | sections.pop("head", {})
+    return Config.model_validate({"data": {"train": "train.jsonl", "dev": "dev.jsonl"}, "head": head} | sections)
 
 
 def words_of(transformer: nn.Module, config: Config) -> TransformerWords:

@@ -83,7 +83,7 @@ def init_cli(
     out: Annotated[Path, typer.Option("--out", "-o", help="Configuration to write.")] = Path("config.yaml"),
     preset: Annotated[str | None, typer.Option(help="Start from a preset, such as chia or cadec.")] = None,
     head: Annotated[
-        str | None, typer.Option(help="Kind of head, such as tagger; by default that of the preset, or span.")
+        str | None, typer.Option(help="Kind of head, such as tagger; by default that of the preset, or grid.")
     ] = None,
     start_from: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Model to start training from: a name, a run or a folder.")

@@ -105,9 +105,9 @@ class EncoderConfig(Section):
         json_schema_extra=_only("transformer"),
     )
     layers: Literal["last", "mix"] | Count = Field(
-        default="last",
+        default=4,
         description="Layers used: last, mix (a learned mix of all), or a number N (mean of the last N).",
-        json_schema_extra=_only("transformer"),
+        json_schema_extra=_only("transformer", off="last"),
     )
     rows: Literal["data", "all"] | Count = Field(
         default="data",
@@ -124,7 +124,7 @@ class EncoderConfig(Section):
         description="Probability of treating a word as unknown in training, to train the vector of unknown words.",
         json_schema_extra=_only("vectors"),
     )
-    dropout: Fraction = Field(default=0.4, description="Dropout of word vectors.")
+    dropout: Fraction = Field(default=0.2, description="Dropout of word vectors.")
     max_subwords: Annotated[int, Field(ge=16)] | None = Field(
         default=None, description="Subwords per window; longer sentences take several. null: the encoder's own limit."
     )

@@ -47,12 +47,12 @@ class Configurable(Protocol):
     def settings(self) -> type[HeadSettings]: ...
 
 
-DEFAULT_HEAD = "span"
+DEFAULT_HEAD = "grid"
 HEADS: Registry[Configurable] = Registry(
     "disconer.heads",
     {
-        "span": "disconer.nn.heads.span:SPAN",
         "grid": "disconer.nn.heads.grid:GRID",
+        "span": "disconer.nn.heads.span:SPAN",
         "tagger": "disconer.nn.heads.tagger:TAGGER",
     },
     what="kind of head",
@@ -60,7 +60,7 @@ HEADS: Registry[Configurable] = Registry(
 
 
 def head_settings(section: Any) -> HeadSettings:
-    """The validated settings of a section `head`; without a kind, those of the span head."""
+    """The validated settings of a section `head`; without a kind, those of the default one."""
     if isinstance(section, HeadSettings):
         return section
     if not isinstance(section, Mapping):

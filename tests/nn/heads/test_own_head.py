@@ -54,7 +54,7 @@ def test_its_section_is_like_any_other(tmp_path: Path) -> None:
     assert config_from_dict(config.to_dict()) == config
     (tmp_path / "config.yaml").write_text(commented_yaml(config))
     assert load_config(tmp_path / "config.yaml") == config
-    assert "kind: word                      # How entities are found: span, grid, tagger or word." in commented_yaml(
+    assert "kind: word                      # How entities are found: grid, span, tagger or word." in commented_yaml(
         config
     )
     assert "dropout: 0.3                    # Dropout of the word vectors." in commented_yaml(config)
@@ -67,7 +67,7 @@ def test_its_section_is_like_any_other(tmp_path: Path) -> None:
         ({"dropuot": 0.3}, "head.dropuot: unknown key; did you mean 'dropout'?"),
         ({"max_width": 3}, "head.max_width: unknown key; a setting of head.kind span, but kind is word"),
         ({"dropout": 1}, "head.dropout: got 1, expected a number from 0 and below 1"),
-        ({"kind": "wrod"}, 'head.kind: got "wrod", expected span, grid, tagger or word'),
+        ({"kind": "wrod"}, 'head.kind: got "wrod", expected grid, span, tagger or word'),
     ],
 )
 def test_what_is_wrong_with_it_is_said(head: dict[str, object], problem: str) -> None:

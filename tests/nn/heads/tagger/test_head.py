@@ -119,7 +119,7 @@ def test_exported_it_finds_the_same(scheme: str, tmp_path: Path) -> None:
     found = [[entity for entity in ner.pipe(texts) for entity in entity.entities] for ner in (before, after)]
     assert len(found[0]) > 10
     assert [one.key for one in found[1]] == [one.key for one in found[0]]
-    assert [one.score for one in found[1]] == pytest.approx([one.score for one in found[0]], abs=2e-4)
+    assert [one.score for one in found[1]] == pytest.approx([one.score for one in found[0]], abs=5e-4)
     assert all(0 < (one.score or 0) <= 1 for one in found[0])
 
 

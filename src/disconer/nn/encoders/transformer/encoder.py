@@ -72,6 +72,22 @@ class TransformerWords(WordEncoder):
         settings.pop("_name_or_path", None)  # a path on the machine that trained it
         return settings
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the transformer itself: once asked for all layers, it holds functions that cannot be pickled."""
+        parts = self._modules.copy()
+        transformer: Any = parts.pop("transformer")
+        saved = (self.description(), transformer.state_dict(), transformer.training)
+        return self.__dict__ | {"_modules": parts, "saved": saved}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        description, weights, training = state.pop("saved")
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        with quiet():
+            transformer = _build_transformer(description, Path())
+        transformer.load_state_dict(weights, assign=True)
+        device = next(transformer.parameters()).device
+        self.transformer = transformer.to(device).train(training)  # buffers that are not weights, too
+
     def forward(self, batch: WordBatch) -> Tensor:
         """Shape: (B, N, d_h)"""
         return self._pool(self._subwords(batch), batch)

@@ -17,19 +17,18 @@ class GridSettings(HeadSettings):
     kind: Literal["grid"] = "grid"
     decoding: Decoding = Field(
         default="envelopes",
-        description="Decoding: envelopes (first and last word, with a gap or without; links find the "
-        "fragments of those with one) or paths (of links from first to last word, as in W2NER).",
+        description="How entities are read: envelopes (first and last word, then fragments) or paths (as in W2NER).",
     )
     reach: Count | None = Field(
         default=48,
         description="Maximum words from the first to the last of an entity; wider ones are missed. null: no limit.",
     )
-    channels: Count = Field(default=64, description="Channels of the grid.")
+    channels: Count = Field(default=48, description="Channels of the grid.")
     dilations: Sizes = Field(
         default=(1, 2, 3), description="Dilations of the successive convolutions over the grid; []: none."
     )
     biaffine: Count = Field(default=128, description="Size of the vectors of the biaffine product.")
-    hidden: Count = Field(default=128, description="Hidden units between the convolutions and the scores.")
+    hidden: Count = Field(default=96, description="Hidden units between the convolutions and the scores.")
     dropout: Fraction = Field(default=0.3, description="Dropout in the grid.")
     gap_weight: Rate = Field(
         default=3.0, description="Weight of discontinuous entities in the loss: of their cells, and of links over gaps."
