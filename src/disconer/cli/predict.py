@@ -13,7 +13,14 @@ from typing import Annotated
 import typer
 
 from disconer.cli.console import report
-from disconer.cli.outputs import check_folder, check_output, forget_own_losses, is_folder, target_format
+from disconer.cli.outputs import (
+    check_folder,
+    complete_folder,
+    check_output,
+    forget_own_losses,
+    is_folder,
+    target_format,
+)
 from disconer.cli.predict_on_ray import predict_on_ray, refuse_with_ray, refuse_without_ray
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
@@ -22,6 +29,8 @@ from disconer.formats import Format, write
 from disconer.formats.remote import open_source
 from disconer.predict.files import Folder, all_documents
 from disconer.predict.inputs import Share, units
+from disconer.predict.lazy import LazyRecognizer
+from disconer.predict.local.folder_record import FolderRecord
 from disconer.predict.local.jobs import useful_jobs
 from disconer.predict.local.work import Work
 from disconer.predict.ray.plan import Cluster
@@ -165,21 +174,22 @@ def _write_text(text: str, settings: Settings, to_format: str | None, out: Path 
     target = target_format(to_format, out)
     assert target is not None  # one of the two names it
     check_output(out, target, [], force=force)
-    from disconer.predict.recognizer import load_recognizer  # after what can be refused at once: it brings torch
-
     ledger = Ledger()
-    recognizer = load_recognizer(settings)
-    document = recognizer(text).replace(id=TEXT_ID)
-    recognizer.account(ledger)
+    recognizer = LazyRecognizer(settings)
+    given = Document(TEXT_ID, text)
     if out is None:
         with _printed(target) as path:
-            write([document], path, target.name, ledger)
+            write(recognizer.annotate([given]), path, target.name, ledger)
     elif is_folder(out, target):
-        folder = Folder(out, target, ledger, force=force)
-        folder.add(document)
+        record = FolderRecord.open(out, target, settings, skip_bad=False, force=force)
+        folder = Folder(out, target, ledger, force=force, is_current=record.is_current)
+        with record.kept() as renewed:
+            renewed.update(folder.fill_with([given], recognizer))
+        complete_folder(out, target, settings.model)
         _say_filled(out, target, folder.written, folder.done)
     else:
-        write([document], out, target.name, ledger, force=force)
+        write(recognizer.annotate([given]), out, target.name, ledger, force=force)
+    recognizer.account(ledger)
     forget_own_losses(ledger)
     report(ledger)
 
@@ -256,7 +266,9 @@ def _write(work: Work, out: Path, target: Format, *, force: bool) -> None:
     if not is_folder(out, target):
         work.into_file(out, target, force=force)
         return
-    _say_filled(out, target, *work.into_folder(out, target, force=force))
+    written, done = work.into_folder(out, target, force=force)
+    complete_folder(out, target, work.settings.model)
+    _say_filled(out, target, written, done)
 
 
 def _say_filled(out: Path, target: Format, written: int, done: int) -> None:

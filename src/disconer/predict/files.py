@@ -34,6 +34,7 @@ def annotated(inputs: Sequence[Unit], annotator: Annotator, ledger: Ledger) -> I
 class Folder:
     """A folder of outputs. Existing outputs count as done, unless `force`.
 
+    is_current: whether an existing output was made with the settings of this run; see `FolderRecord`.
     done, written: the number of existing and of new outputs.
     see: called with the id of each document that has its own output, done or not.
     """
@@ -45,31 +46,34 @@ class Folder:
     done: int = 0
     written: int = 0
     see: Callable[[str], None] = lambda id: None
+    is_current: Callable[[Path], bool] = lambda output: True
 
     def fill(self, inputs: Sequence[Unit], annotator: Annotator, share: Share = WHOLE) -> Iterator[str]:
-        """Predict the missing outputs of a shard, and yield each when it is complete."""
+        """Predict the missing outputs of a shard, and yield the name of each file when it is complete."""
         if self.format.writes_folder:
             for _, documents in by_block(placed_documents(inputs, self.ledger, share)):
-                yield from self._document_by_document(documents, annotator)
+                yield from self.fill_with(documents, annotator)
         else:
             for block in units_by_block(self._distinct(inputs), share):
                 yield from self._unit_by_unit(block, annotator)
 
-    def add(self, document: Document) -> None:
-        """Write the output of one document that has its entities already, unless it is there."""
-        if not self._is_document_left(document):
-            return
-        if self.format.writes_folder:
-            self._write(document)
-        else:
-            write([document], self._last_file(document), self.format.name, self.ledger, force=True)
-            self.written += 1
+    def check(self, inputs: Sequence[Unit]) -> None:
+        """Report outputs of unknown origin before any work, where names of outputs are known without reading."""
+        for unit in inputs:
+            if not self.force and (not self.format.writes_folder or unit.format.name == "text"):
+                output = self._file(unit)
+                if output.exists():
+                    self.is_current(output)
 
-    def _document_by_document(self, documents: Iterable[Document], annotator: Annotator) -> Iterator[str]:
-        """For formats with one output per document."""
+    def fill_with(self, documents: Iterable[Document], annotator: Annotator) -> Iterator[str]:
+        """Predict the missing outputs of documents, each with its own output, whatever the format."""
         for document in annotator.annotate(filter(self._is_document_left, documents)):
-            self._write(document)
-            yield document.id
+            if self.format.writes_folder:
+                self._write(document)
+            else:
+                write([document], self._last_file(document), self.format.name, self.ledger, force=True)
+                self.written += 1
+            yield f"{document.id}{self.format.suffixes[0]}"
 
     def _is_document_left(self, document: Document) -> bool:
         try:
@@ -109,13 +113,13 @@ class Folder:
         for unit, documents in groupby(found, key=lambda _: waiting.popleft()):
             write(documents, self._file(unit), self.format.name, self.ledger, force=True)
             self.written += 1
-            yield unit.name
+            yield f"{unit.name}{self.format.suffixes[0]}"
 
     def _file(self, unit: Unit) -> Path:
         return path_within(self.path, unit.name, self.format.suffixes[0])
 
     def _is_left(self, output: Path) -> bool:
-        exists = output.exists() and not self.force
+        exists = not self.force and output.exists() and self.is_current(output)
         self.done += exists
         return not exists
 

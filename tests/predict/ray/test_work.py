@@ -118,13 +118,15 @@ def test_nothing_is_started_when_nothing_is_left(
 def test_another_model_setting_input_or_format_is_refused(notes: Path, model: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     predicted(notes, out, model)
-    with pytest.raises(DisconerError, match=r"or with other settings. Got another threshold. Choose another folder"):
+    with pytest.raises(
+        DisconerError, match=r"outputs with threshold 0\.0; asked for threshold 0\.5\. Choose another folder"
+    ):
         predicted(notes, out, model, threshold=0.5)
-    with pytest.raises(DisconerError, match="another to"):
+    with pytest.raises(DisconerError, match="outputs with to jsonl; asked for to parquet"):
         predicted(notes, out, model, to="parquet")
     with open(notes, "a") as stream:
         stream.write(json.dumps({"id": "one more", "text": "p"}) + "\n")
-    with pytest.raises(DisconerError, match="another input"):
+    with pytest.raises(DisconerError, match="outputs with input [0-9a-f]+; asked for input"):
         predicted(notes, out, model)
     assert predicted(notes, out, model, force=True).written == N + 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -38,11 +38,38 @@ class Identity:
     model: str
     settings: dict[str, Any]
 
+    def to_dict(self) -> dict[str, Any]:
+        """All of it on one level."""
+        return {"input": self.input, "model": self.model} | self.settings
+
 
 def identify(inputs: Sequence[Unit], settings: Settings, *, skip_bad: bool) -> Identity:
+    return Identity(_input(inputs), model_identity(find_model(settings.model)), _asked(settings, skip_bad=skip_bad))
+
+
+def made_by(settings: Settings, *, skip_bad: bool) -> dict[str, Any]:
+    """What makes an output what it is, whatever the input: the model's digest and all settings."""
+    return {"model": model_identity(find_model(settings.model))} | _asked(settings, skip_bad=skip_bad)
+
+
+def _asked(settings: Settings, *, skip_bad: bool) -> dict[str, Any]:
     asked = {name: value for name, value in asdict(settings).items() if name not in _ELSEWHERE}
-    asked |= {"skip_bad": skip_bad, "disconer": __version__}
-    return Identity(_input(inputs), model_identity(find_model(settings.model)), asked)
+    return asked | {"skip_bad": skip_bad, "disconer": __version__}
+
+
+def difference(there: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Two settings in words, where they differ: those of an existing output, and those asked for.
+
+    >>> difference({"threshold": 0.0, "labels": None}, {"threshold": 0.5, "labels": "ADR"})
+    'outputs with threshold 0.0, labels not given; asked for threshold 0.5, labels ADR'
+    """
+    names = [name for name in now if there.get(name) != now[name]]
+    before, after = (", ".join(f"{name} {_said(of.get(name))}" for name in names) for of in (there, now))
+    return f"outputs with {before}; asked for {after}"
+
+
+def _said(value: object) -> str:
+    return "not given" if value is None else str(value)
 
 
 def _input(inputs: Sequence[Unit]) -> str:

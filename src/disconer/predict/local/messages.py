@@ -20,6 +20,7 @@ class Task:
     """A worker's task.
 
     inputs: paths with their formats. out: a part to write, or with `to`, a folder to fill with files of that format.
+    outdated: files of that folder that do not count as done.
     """
 
     inputs: tuple[tuple[str, str | None], ...]
@@ -29,6 +30,7 @@ class Task:
     to: str | None = None
     force: bool = False
     skip_bad: bool = False
+    outdated: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

@@ -14,8 +14,10 @@ from disconer.core.progress import progress
 from disconer.formats import Format, write
 from disconer.predict.files import Folder, annotated
 from disconer.predict.inputs import WHOLE, Share, Unit
+from disconer.predict.lazy import LazyRecognizer
 from disconer.predict.local.jobs import Jobs
-from disconer.predict.local.manifest import Manifest, identify, manifest_path, part_path
+from disconer.predict.local.folder_record import FolderRecord
+from disconer.predict.local.manifest import Manifest, difference, identify, manifest_path, part_path
 from disconer.predict.local.messages import Outcome, Task
 from disconer.predict.local.parts import Part, join_parts, write_joined
 from disconer.predict.settings import Annotator, Settings
@@ -46,26 +48,32 @@ class Work:
             write_joined(parts, out, target, self.ledger, force=force)
 
     def into_folder(self, out: Path, target: Format, *, force: bool) -> tuple[int, int]:
-        """Fill a folder; returns the number of new and of existing outputs."""
-        if self.jobs == 1:
-            folder = Folder(out, target, self.ledger, force=force)
-            with self._recognizer() as recognizer:
-                for _ in progress(folder.fill(self.inputs, recognizer), "outputs", self._n_outputs(target)):
-                    pass
-            return folder.written, folder.done
-        task = self._task(str(out), to=target.name, force=force)
-        outcomes = self._run([replace(task, share=share) for share in WHOLE.split(self.jobs)])
-        return sum(outcome.written for outcome in outcomes), sum(outcome.done for outcome in outcomes)
+        """Fill a folder; returns the number of new and of existing outputs. If nothing is missing, no model is loaded."""
+        record = FolderRecord.open(out, target, self.settings, skip_bad=self.ledger.skip_bad, force=force)
+        folder = Folder(out, target, self.ledger, force=force, is_current=record.is_current)
+        folder.check(self.inputs)
+        with record.kept() as renewed:
+            if self.jobs == 1:
+                with self._recognizer() as recognizer:
+                    outputs = folder.fill(self.inputs, recognizer)
+                    renewed.update(progress(outputs, "outputs", self._n_outputs(target)))
+                return folder.written, folder.done
+            task = replace(self._task(str(out), to=target.name, force=force), outdated=tuple(record.outdated))
+            jobs = Jobs([replace(task, share=share) for share in WHOLE.split(self.jobs)], self.ledger)
+            renewed.update(output for output in progress(jobs.run(), "documents") if output)
+        return sum(one.written for one in jobs.outcomes), sum(one.done for one in jobs.outcomes)
 
     def into_part(self, folder: Path, share: Share, *, force: bool) -> Part | None:
         """Predict a shard into a folder of parts; None if it already exists."""
         identity = identify(self.inputs, self.settings, skip_bad=self.ledger.skip_bad)
         finished = manifest_path(folder, share)
         if finished.exists() and not force:
-            if Manifest.load(finished).identity != identity:
+            there = Manifest.load(finished).identity
+            if there != identity:
                 raise DisconerError(
                     "This part already exists, but of another input, model or settings",
                     where=Where(str(finished)),
+                    got=difference(there.to_dict(), identity.to_dict()),
                     fix="Choose another folder for --out, or add --force.",
                 )
             return None
@@ -102,8 +110,6 @@ class Work:
     @contextmanager
     def _recognizer(self) -> Iterator[Annotator]:
         """A recogniser in this process, whose parsing counts are added if the block succeeds."""
-        from disconer.predict.recognizer import load_recognizer  # when it is needed: it imports torch
-
-        recognizer = load_recognizer(self.settings)
+        recognizer = LazyRecognizer(self.settings)
         yield recognizer
         recognizer.account(self.ledger)

@@ -20,9 +20,9 @@ from disconer.formats import format_named
 from disconer.formats.remote import open_source
 from disconer.predict.files import Folder
 from disconer.predict.inputs import Unit, units
+from disconer.predict.lazy import LazyRecognizer
 from disconer.predict.local.messages import Outcome, Task, error_to_dict
 from disconer.predict.local.parts import write_part
-from disconer.predict.recognizer import load_recognizer
 from disconer.predict.settings import Annotator
 
 GRACE = 5.0  # seconds to tidy up in
@@ -53,7 +53,7 @@ def do(task: Task, send: Send) -> Outcome:
     """Do a task, and report the number of documents of each block."""
     ledger = Ledger(skip_bad=task.skip_bad)
     inputs = [unit for path, format in task.inputs for unit in units(open_source(path), format)]
-    recognizer = load_recognizer(task.settings)
+    recognizer = LazyRecognizer(task.settings)
     outcome = Outcome(ledger=ledger)
     if task.to is None:
         outcome.part = write_part(
@@ -67,10 +67,12 @@ def do(task: Task, send: Send) -> Outcome:
 
 def _fill(task: Task, inputs: list[Unit], annotator: Annotator, outcome: Outcome, send: Send) -> None:
     assert task.to is not None
-    folder = Folder(Path(task.out), format_named(task.to), outcome.ledger, force=task.force)
+    out, outdated = Path(task.out), frozenset(task.outdated)
+    folder = Folder(out, format_named(task.to), outcome.ledger, force=task.force)
     folder.see = lambda id: send({"document": id})
-    for _ in folder.fill(inputs, annotator, task.share):
-        send({"finished": 1})
+    folder.is_current = lambda output: str(output.relative_to(out)) not in outdated
+    for output in folder.fill(inputs, annotator, task.share):
+        send({"finished": 1, "output": output})
     outcome.written, outcome.done = folder.written, folder.done
 
 

@@ -20,7 +20,7 @@ from disconer.core.types import Document
 from disconer.formats.native import to_line
 from disconer.formats.parquet import COMPRESSION, schema, to_table
 from disconer.formats.remote import file_system, reaching
-from disconer.predict.local.manifest import Identity
+from disconer.predict.local.manifest import Identity, difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Parts:
             raise DisconerError(
                 "This folder already holds parts of another input, model or settings",
                 where=Where(self.url),
-                got=_difference(manifest["identity"], self._identity),
+                got=difference(_flat(manifest["identity"]), _flat(self._identity)),
                 fix="Choose another folder for --out, or add --force to start again.",
             )
         file = f"{self._root}/part-{number:06}{self._encoding.suffix}"
@@ -219,9 +219,5 @@ class Parts:
             stream.write(json.dumps(content).encode())
 
 
-def _difference(there: dict[str, Any], now: dict[str, Any]) -> str:
-    """The differences of two identities, in words."""
-    settings = there["settings"]
-    differing = [name for name in ("input", "model", "to") if there.get(name) != now[name]]
-    differing += [name for name, value in now["settings"].items() if settings.get(name) != value]
-    return f"another {', '.join(differing)}"
+def _flat(identity: dict[str, Any]) -> dict[str, Any]:
+    return {**identity, **identity["settings"], "settings": None}

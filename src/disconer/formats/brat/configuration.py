@@ -1,0 +1,30 @@
+"""The annotation.conf of a folder, which brat needs to show and edit its entities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from disconer.formats.brat.lines import brat_label
+
+ANNOTATION_CONF = "annotation.conf"
+
+
+def annotation_conf(labels: Iterable[str]) -> str:
+    """Entities of these labels, which may overlap.
+
+    >>> print(annotation_conf(["ADR", "Body part"]))
+    [entities]
+    ADR
+    Body_part
+    <BLANKLINE>
+    [relations]
+    <OVERLAP> Arg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>
+    <BLANKLINE>
+    [events]
+    <BLANKLINE>
+    [attributes]
+    <BLANKLINE>
+    """
+    entities = "\n".join(dict.fromkeys(map(brat_label, labels)))
+    overlap = "<OVERLAP> Arg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>"
+    return f"[entities]\n{entities}\n\n[relations]\n{overlap}\n\n[events]\n\n[attributes]\n"
