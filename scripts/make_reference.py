@@ -89,8 +89,8 @@ A training run is configured by a YAML file, or by the name of a preset ({preset
 file for your data, `disconer init --preset NAME` a preset to edit, both with a comment on every setting.
 `disconer train CONFIG --set training.seed=7` overrides single values.
 
-Unknown keys and invalid values are reported all at once, each with its line. Relative data paths are relative to the
-current directory. A section that is `null` is switched off.
+Unknown keys and invalid values are reported all at once, each with its line. Relative paths in a file are
+relative to that file; in a preset and after `--set`, to the current directory. A section that is `null` is switched off.
 
 {sections}
 """

@@ -48,7 +48,8 @@ def problems(tmp_path: Path, text: str, *overrides: str) -> dict[str, str]:
 
 def test_two_paths_are_enough_and_the_rest_has_defaults(tmp_path: Path) -> None:
     config = loaded(tmp_path, MINIMAL)
-    assert config == Config(data=DataConfig(train="a.jsonl", dev="b.jsonl"))
+    paths = (str(tmp_path / name) for name in ("a.jsonl", "b.jsonl"))
+    assert config == Config(data=DataConfig(train=next(paths), dev=next(paths)))
     assert (config.head.kind, config.encoder.layers) == ("grid", 4)
     assert config.training.encoder_rate == 1e-4
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disconer import DisconerError, Document, write
-from disconer.start.splits import find_splits, plan_splits, splits_in_ids, take_splits
+from disconer.start.splits import Division, find_splits, plan_splits, splits_in_ids, take_splits
 
 
 def touch(folder: Path, *names: str) -> Path:
@@ -77,3 +77,42 @@ def test_dev_is_taken_from_train_and_test_stays(tmp_path: Path) -> None:
     assert splits.paths["test"] == tmp_path / "test.jsonl"
     assert splits.paths["dev"] == tmp_path / "out" / "dev.jsonl"
     assert [document.id for document in splits.documents("test")] == ["d0"]
+
+
+def test_groups_by_a_pattern_of_the_id_stay_together() -> None:
+    ids = [f"{patient}_{visit}" for patient in range(40) for visit in range(1 + patient % 4)]
+    taken = take_splits(ids, ["dev", "test"], Division.parse(None, 0, r"^(\d+)"))
+    by_patient: dict[str, set[str]] = {}
+    for id, split in taken.items():
+        by_patient.setdefault(id.split("_")[0], set()).add(split)
+    assert all(len(splits) == 1 for splits in by_patient.values())
+    sizes = Counter(taken.values())
+    assert 10 <= sizes["dev"] <= 13
+    assert 10 <= sizes["test"] <= 13
+
+
+def test_ratios_and_seed() -> None:
+    ids = [f"note{number}" for number in range(200)]
+    sizes = Counter(take_splits(ids, ["dev", "test"], Division.parse("60/30/10", 0, None)).values())
+    assert sizes == {"train": 120, "dev": 60, "test": 20}
+    first, again, other = (take_splits(ids, ["dev"], Division.parse(None, seed, None)) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_two_ratios_make_no_test_split(tmp_path: Path) -> None:
+    write([Document(f"d{number}", "pain") for number in range(10)], tmp_path / "all.jsonl")
+    splits = plan_splits(tmp_path / "all.jsonl", None, tmp_path / "out", Division.parse("80/20", 0, None))
+    assert Counter(splits.assigned.values()) == {"train": 8, "dev": 2}
+
+
+@pytest.mark.parametrize("ratios", ["80", "80/0/20", "0/50/50", "a/b", "1/2/3/4", "-8/1/1"])
+def test_ratios_that_are_none(ratios: str) -> None:
+    with pytest.raises(DisconerError, match="not ratios"):
+        Division.parse(ratios, 0, None)
+
+
+def test_a_pattern_that_is_none_and_one_that_puts_all_together() -> None:
+    with pytest.raises(DisconerError, match="not a pattern"):
+        Division.parse(None, 0, "(")
+    with pytest.raises(DisconerError, match="all in the group 'note'"):
+        take_splits(["note1", "note2"], ["dev"], Division.parse(None, 0, "note"))

@@ -65,10 +65,54 @@ def test_stops_when_dev_does_not_get_better(tmp_path: Path) -> None:
     assert len(found) == found.index(max(found)) + 1 + 3
 
 
-def test_waits_for_a_model_that_finds_nothing_yet(tmp_path: Path) -> None:
-    config = prepare(tmp_path, complaints(8), complaints(8), epochs=5, patience=2, encoder_rate=1e-9, head_rate=1e-9)
-    found = [record["dev_f1"] for record in metrics(train(config, tmp_path / "run").folder.parent)]
-    assert found == [0.0] * 5
+def test_waits_for_a_model_that_finds_nothing_yet_and_says_so_at_the_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last epoch, which learned most, is kept: not the first of those that found nothing."""
+    config = prepare(tmp_path, complaints(8), complaints(8), epochs=5, patience=2, encoder_rate=1e-6, head_rate=1e-6)
+    result = train(config, tmp_path / "run")
+    assert [record["dev_f1"] for record in metrics(result.folder.parent)] == [0.0] * 5
+    assert result.best_epoch == 5
+    best, last = (load_file(tmp_path / "run" / name / "model.safetensors") for name in ("best", "last"))
+    torch.testing.assert_close(best, last, rtol=0, atol=0)
+    said = capsys.readouterr().err
+    assert "warning: no epoch found any entity of dev, so the last one is kept." in said
+    assert "training.batch_tokens=64" in said
+
+
+def test_force_replaces_a_run_and_nothing_else(tmp_path: Path) -> None:
+    config = prepare(tmp_path, complaints(4), complaints(4), epochs=2)
+    out = tmp_path / "run"
+    train(config, out)
+    (out / "notes.txt").write_text("mine")
+    with pytest.raises(DisconerError, match="--resume to continue it or --force to replace it"):
+        train(config, out)
+    with pytest.raises(DisconerError, match="either resumed or replaced"):
+        train(config, out, resume=True, force=True)
+    train(changed(config, "training", epochs=1), out, force=True)
+    assert len(metrics(out)) == 1
+    assert (out / "notes.txt").read_text() == "mine"
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.tex").write_text("mine")
+    with pytest.raises(DisconerError, match="This folder is not empty"):
+        train(config, tmp_path / "other", force=True)
+
+
+def test_more_epochs_after_the_end_are_a_new_run_from_the_model(tmp_path: Path) -> None:
+    config = prepare(tmp_path, complaints(4), complaints(4), epochs=1)
+    train(config, tmp_path / "run")
+    with pytest.raises(DisconerError, match=rf"--set training\.start_from={tmp_path}/run --out ANOTHER_FOLDER"):
+        train(changed(config, "training", epochs=2), tmp_path / "run", resume=True)
+    longer = changed(config, "training", epochs=2, start_from=str(tmp_path / "run"))
+    assert train(longer, tmp_path / "longer").folder.is_dir()
+
+
+def test_the_configuration_of_a_run_works_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = prepare(tmp_path, complaints(4), complaints(4), epochs=1)
+    monkeypatch.chdir(tmp_path)
+    train(changed(config, "data", train="train.jsonl", dev="dev.jsonl"), Path("runs/one"))
+    again = load_config("runs/one/config.yaml")
+    assert (again.data.train, again.data.dev) == (str(tmp_path / "train.jsonl"), str(tmp_path / "dev.jsonl"))
 
 
 def test_an_epoch_of_several_passes_is_as_many_epochs_of_one(

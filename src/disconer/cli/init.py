@@ -20,21 +20,26 @@ def init(
     head: str | None = None,
     start_from: str | None = None,
     format: str | None = None,
+    ratios: str | None = None,
+    seed: int = 0,
+    group: str | None = None,
     force: bool = False,
 ) -> list[str]:
     """Write a configuration for the data in `source`, and splits if it has none; returns what was found.
 
     head: the kind of head; None: that of the preset, or the default.
     start_from: the model to start training from; its sections of the configuration are copied.
+    ratios, seed, group: of new splits; see `Division`.
     New splits are written to a folder next to `out`.
     """
     from disconer.config import HEADS, load_config
     from disconer.config.template import template
     from disconer.evaluate.stats import survey
     from disconer.start.propose import findings, propose, read_start
-    from disconer.start.splits import TRAIN, check_target, plan_splits
+    from disconer.start.splits import TRAIN, Division, check_target, plan_splits
 
     refuse_existing(out, force)
+    division = Division.parse(ratios, seed, group)
     if head is not None:
         HEADS.get(head)  # an unknown one is told before the data is read
     base = load_config(preset) if preset else None
@@ -42,7 +47,13 @@ def init(
     if start:
         base = start.settings(base, head)
     folder = out.parent / f"{out.stem}-data"
-    splits = plan_splits(source, format, folder)
+    splits = plan_splits(source, format, folder, division)
+    if not splits.taken and (ratios or seed or group):
+        raise DisconerError(
+            "The data has its splits already, so there is nothing to divide",
+            where=Where(str(source)),
+            fix="Leave out --ratios, --seed and --group, or give the training data alone.",
+        )
     if splits.assigned:
         check_target(folder, source, force=force)
     tokenizer = base.data.tokenizer if base else "words"
@@ -54,7 +65,7 @@ def init(
             got=f"{found.documents} documents without any",
             fix="Check that the annotations are next to the texts (`disconer stats` shows what is read).",
         )
-    proposed = propose(splits, found, base, head)
+    proposed = propose(splits, found, base, head, folder=out.parent)
     lines = list(findings(proposed, found, splits))
     if start:
         lines += start.findings(proposed.config, found.labels)
@@ -89,6 +100,18 @@ def init_cli(
         str | None, typer.Option(metavar="MODEL", help="Model to start training from: a name, a run or a folder.")
     ] = None,
     from_format: Annotated[str | None, typer.Option("--from", help="Format of DATA; detected if not given.")] = None,
+    ratios: Annotated[
+        str | None, typer.Option("--ratios", metavar="A/B/C", help="Sizes of new splits; default: 80/10/10.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed gives other new splits.")] = 0,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group",
+            metavar="PATTERN",
+            help="Keep documents in one split whose ids agree in what this regular expression matches: '^(\\d+)'.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Write a commented configuration for your own data.
@@ -98,7 +121,18 @@ def init_cli(
     Without DATA, the preset is written unchanged.
     """
     if source is not None:
-        lines = init(source, out, preset=preset, head=head, start_from=start_from, format=from_format, force=force)
+        lines = init(
+            source,
+            out,
+            preset=preset,
+            head=head,
+            start_from=start_from,
+            format=from_format,
+            ratios=ratios,
+            seed=seed,
+            group=group,
+            force=force,
+        )
         print("\n".join(lines))
     elif preset is not None:
         copy_preset(preset, out, force=force)

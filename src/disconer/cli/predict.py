@@ -15,8 +15,8 @@ import typer
 from disconer.cli.console import report
 from disconer.cli.outputs import (
     check_folder,
-    complete_folder,
     check_output,
+    complete_folder,
     forget_own_losses,
     is_folder,
     target_format,

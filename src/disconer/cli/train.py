@@ -26,6 +26,20 @@ def train_cli(
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume the run in OUT; the result is that of an uninterrupted run.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", "--overwrite", help="Replace the run in OUT, and nothing else there.")
+    ] = False,
+    lr: Annotated[
+        float | None, typer.Option("--lr", metavar="RATE", help="Short for --set training.encoder_rate=RATE.")
+    ] = None,
+    batch_size: Annotated[
+        int | None,
+        typer.Option("--batch-size", metavar="WORDS", help="Short for --set training.batch_tokens=WORDS: in words."),
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option("--epochs", metavar="N", help="Short for --set training.epochs=N.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Short for --set training.seed=N.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
 ) -> None:
     """Train a model. The best checkpoint on dev is saved in OUT/best, the latest in OUT/last.
@@ -36,7 +50,9 @@ def train_cli(
     """
     try:
         with one_voice():
-            result = _train(config, overrides or [], out, resume=resume)
+            short = {"encoder_rate": lr, "batch_tokens": batch_size, "epochs": epochs, "seed": seed}
+            shorts = [f"training.{name}={value}" for name, value in short.items() if value is not None]
+            result = _train(config, [*(overrides or []), *shorts], out, resume=resume, force=force)
     except KeyboardInterrupt:
         say_stopped(_how_to_go_on(out))
         raise typer.Exit(INTERRUPTED) from None
@@ -45,7 +61,7 @@ def train_cli(
     end_process()
 
 
-def _train(config: str, overrides: list[str], out: Path, *, resume: bool) -> TrainingResult:
+def _train(config: str, overrides: list[str], out: Path, *, resume: bool, force: bool) -> TrainingResult:
     from disconer.config import load_config
 
     settings = load_config(config, overrides)  # before torch is loaded, so that errors appear at once
@@ -53,7 +69,7 @@ def _train(config: str, overrides: list[str], out: Path, *, resume: bool) -> Tra
 
     from disconer.training import train
 
-    result = train(settings, out, resume=resume)
+    result = train(settings, out, resume=resume, force=force)
     PartialState().destroy_process_group()  # only when all processes are done
     return result
 

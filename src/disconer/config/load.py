@@ -67,7 +67,7 @@ def _put(values: dict[str, Any], key: tuple[str, ...], value: Any) -> Key | None
 def load_config(path_or_preset: str | Path, overrides: Sequence[str] = ()) -> Config:
     """The configuration in a YAML file, or the preset of that name, with `overrides` ("training.seed=7") over it.
 
-    Relative data paths are kept: they are relative to the current directory, not to the file.
+    Relative paths in a file are relative to it; in a preset and in overrides, to the current directory.
     Raises `ConfigError` with all problems.
     """
     origin, text = _read(path_or_preset)
@@ -78,9 +78,25 @@ def load_config(path_or_preset: str | Path, overrides: Sequence[str] = ()) -> Co
     if parsed.problems and not values:  # not YAML
         raise ConfigError(parsed.problems, origin)
     places = {key: f"line {line}" for key, line in parsed.lines.items()}
+    if Path(path_or_preset).is_file():
+        _place_paths(values, Path(path_or_preset).parent)
     _switch_head(values, overrides)
     overridden, problems = apply_overrides(values, overrides)
     return _checked(values, places | overridden, parsed.problems + problems, origin)
+
+
+_DATA_PATHS = (("data", "train"), ("data", "dev"), ("data", "test"))
+_NAMES_OR_PATHS = (("encoder", "name"), ("training", "start_from"))  # paths only if they are there
+
+
+def _place_paths(values: dict[str, Any], folder: Path) -> None:
+    """Make the relative paths of a file in `folder` relative to the current directory."""
+    for section, key in (*_DATA_PATHS, *_NAMES_OR_PATHS):
+        own = values.get(section)
+        path = own.get(key) if isinstance(own, dict) else None
+        if isinstance(own, dict) and isinstance(path, str) and path and "://" not in path:
+            if (section, key) in _DATA_PATHS or (folder / path).exists():
+                own[key] = str(folder / path)
 
 
 def load_head(kind: str, overrides: Sequence[str] = ()) -> HeadSettings:

@@ -206,7 +206,7 @@ class TrainingConfig(Section):
     )
     epochs: Count = Field(default=20, description="Maximum number of epochs; F1 on dev is measured after each.")
     steps_at_least: Annotated[int, Field(ge=0)] = Field(
-        default=500,
+        default=1500,
         description="Minimum number of steps: an epoch repeats a small corpus as often as needed; 0: once.",
     )
     patience: Count = Field(
@@ -248,7 +248,7 @@ AnyHead = Annotated[SerializeAsAny[HeadSettings], PlainValidator(head_settings, 
 
 
 class Config(Section):
-    """The configuration of a training run. Relative data paths are relative to the current directory."""
+    """The configuration of a training run. Relative paths in a file are relative to that file."""
 
     data: DataConfig = Field(description="The data, and how text without sentences is segmented.")
     encoder: EncoderConfig = Field(default=EncoderConfig(), description="From words to word vectors.")

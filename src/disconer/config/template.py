@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -67,4 +68,6 @@ def _line(knob: Knob, setting: str) -> str:
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         path = Path(name)
-        path.write_text(template(load_config(path), header_of(path.read_text("utf-8"))), "utf-8")
+        with chdir(path.parent):  # so that paths stay as they are written
+            text = template(load_config(path.name), header_of(Path(path.name).read_text("utf-8")))
+        path.write_text(text, "utf-8")

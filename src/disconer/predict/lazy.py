@@ -1,4 +1,4 @@
-"""A recogniser that is loaded with the first document, so that a run with nothing to do loads no model. No torch here."""
+"""A recogniser that is loaded with the first document: a run with nothing to do loads no model. No torch here."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def check_folder(path: Path, facts: Path, *, product: str, run: str, resume: boo
         raise DisconerError(
             f"This folder already holds {run}",
             where=where,
-            fix="Add --resume, or choose another folder.",
+            fix="Add --resume to continue it or --force to replace it, or choose another folder.",
         )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from disconer.config import Config, DataConfig, config_from_dict, load_head
@@ -68,20 +70,27 @@ class Proposed(NamedTuple):
     findings: Sequence[str]
 
 
-def propose(splits: Splits, survey: Survey, base: Config | None = None, head: str | None = None) -> Proposed:
+def propose(
+    splits: Splits, survey: Survey, base: Config | None = None, head: str | None = None, *, folder: Path = Path()
+) -> Proposed:
     """`base` (or the defaults) fitted to the data: its paths, sentences, head and batches.
 
-    head: the kind of head, if not that of `base`.
+    head: the kind of head, if not that of `base`. folder: that of the configuration, to which its paths are relative.
     """
     base = base or Config(data=DataConfig(train=TRAIN, dev=DEV))
     settings = base.head if head in (None, base.head.kind) else load_head(head)
     proposal = kind_of(settings).propose(survey, settings)
     values = base.to_dict()
-    paths = {split: str(splits.paths[split]) if split in splits.paths else None for split in (TRAIN, DEV, TEST)}
+    paths = {split: _seen_from(folder, splits.paths.get(split)) for split in (TRAIN, DEV, TEST)}
     values["data"] |= {**paths, "format": None if splits.assigned else splits.format, "splitter": survey.splitter}
     values["head"] = proposal.settings.model_dump(mode="json")
     values["training"]["batch_tokens"] = _batch_tokens(survey.words, values["training"]["batch_tokens"])
     return Proposed(config_from_dict(values), proposal.findings)
+
+
+def _seen_from(folder: Path, path: Path | None) -> str | None:
+    """A path as a configuration in `folder` names it: an absolute one stays as it is."""
+    return None if path is None else str(path) if path.is_absolute() else os.path.relpath(path, folder)
 
 
 def _batch_tokens(words: int, most: int) -> int:
@@ -108,8 +117,12 @@ def findings(proposed: Proposed, survey: Survey, splits: Splits) -> Iterator[str
         yield "The sentences have dependency heads; the section `syntax` can use them."
     if splits.taken:
         yield f"Split by a hash of the documents' ids: {_counts(Counter(splits.assigned.values()))}."
-        yield "Documents that belong together (one patient, one trial) should be in the same split. If yours do, sort"
-        yield "them into folders train, dev and test, and run this again."
+        if splits.division.group:
+            n_groups = len(set(map(splits.division.group_of, splits.assigned)))
+            yield f"Documents of one group ({splits.division.group.pattern}) are in one split: {n_groups:,} groups."
+        else:
+            yield "Documents that belong together (one patient, one trial) should be in the same split. If yours do, and"
+            yield "their ids tell, run this again with --group PATTERN; or sort them into folders train, dev and test."
 
 
 def _counts(counter: Counter[str]) -> str:

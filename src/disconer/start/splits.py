@@ -14,7 +14,6 @@ from disconer.formats import read, write
 from disconer.formats.target import new_folder, refuse_existing
 
 TRAIN, DEV, TEST = "train", "dev", "test"
-TAKEN = 0.1  # fraction of the documents for each of dev and test
 
 _SPLIT_OF = {
     **dict.fromkeys(("train", "training"), TRAIN),
@@ -69,23 +68,87 @@ def _split_in(id: str) -> str | None:
     return next((_SPLIT_OF[folder.lower()] for folder in folders if folder.lower() in _SPLIT_OF), None)
 
 
-def take_splits(ids: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
-    """Every document's split: a tenth (at least one document) for each split to be made, the rest for training.
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How documents without splits are divided.
 
-    It depends on a hash of the id only, so it is reproducible, wherever the data is and in any order.
+    ratios: of train, dev and test; they need not sum to anything.
+    seed: another one gives other splits.
+    group: a pattern; documents whose ids agree in what it matches (its first group, if it has one) stay together.
     """
-    if len(ids) < 2:
+
+    ratios: tuple[float, float, float] = (80, 10, 10)
+    seed: int = 0
+    group: re.Pattern[str] | None = None
+
+    @classmethod
+    def parse(cls, ratios: str | None, seed: int, group: str | None) -> Division:
+        """From the command line: 80/10/10, or 80/20 for no test split."""
+        try:
+            pattern = None if group is None else re.compile(group)
+        except re.error as error:
+            raise DisconerError(
+                "This is not a pattern", got=f"{group!r}: {error}", expected=r"such as '^(\d+)'"
+            ) from error
+        return cls(cls.ratios_of(ratios) if ratios else DEFAULT_RATIOS, seed, pattern)
+
+    @staticmethod
+    def ratios_of(text: str) -> tuple[float, float, float]:
+        """
+        >>> Division.ratios_of("70/20/10"), Division.ratios_of("80/20")
+        ((70.0, 20.0, 10.0), (80.0, 20.0, 0.0))
+        """
+        parts = text.split("/")
+        if len(parts) in (2, 3) and all(re.fullmatch(r"\d{1,9}(\.\d{1,9})?", part) for part in parts):
+            train, dev, *test = map(float, parts)
+            if train and dev:
+                return train, dev, test[0] if test else 0.0
+        raise DisconerError(
+            "These are not ratios",
+            got=repr(text),
+            expected="train/dev/test such as 80/10/10, or train/dev such as 80/20",
+        )
+
+    def fraction(self, split: str) -> float:
+        return self.ratios[(TRAIN, DEV, TEST).index(split)] / sum(self.ratios)
+
+    def group_of(self, id: str) -> str:
+        """What keeps a document with others; its id, if nothing does."""
+        found = self.group.search(id) if self.group else None
+        return id if found is None else found[1 if found.re.groups else 0] or id
+
+    def order(self, group: str) -> bytes:
+        seed = f"{self.seed}\n" if self.seed else ""
+        return hashlib.sha256(f"{seed}{group}".encode("utf-8", "surrogatepass")).digest()
+
+
+DEFAULT_RATIOS = (80.0, 10.0, 10.0)
+BY_ID = Division()
+
+
+def take_splits(ids: Sequence[str], wanted: Sequence[str], division: Division = BY_ID) -> dict[str, str]:
+    """Every document's split: its ratio (at least one group) for each split to be made, the rest for training.
+
+    It depends on a hash of ids and seed only, so it is reproducible, wherever the data is and in any order.
+    """
+    groups: dict[str, list[str]] = {}
+    for id in ids:
+        groups.setdefault(division.group_of(id), []).append(id)
+    if len(groups) < 2:
         raise DisconerError(
             "Too few documents to split into train and dev",
-            got=f"{len(ids)}",
+            got=f"{len(ids)}" + (f", all in the group {next(iter(groups))!r}" if len(ids) > 1 else ""),
             expected="at least 2, better 100",
-            fix="Make each text a separate document.",
+            fix="Choose another --group." if len(ids) > 1 else "Make each text a separate document.",
         )
-    shuffled = sorted(ids, key=lambda id: hashlib.sha256(id.encode("utf-8", "surrogatepass")).digest())
+    left = sorted(groups, key=division.order)
     taken = dict.fromkeys(ids, TRAIN)
-    size = max(1, round(len(ids) * TAKEN))
-    for number, split in enumerate(wanted[: len(ids) - 1]):  # of two documents, one is for training
-        taken |= dict.fromkeys(shuffled[number * size : (number + 1) * size], split)
+    for split in wanted:
+        size, n_taken = max(1, round(len(ids) * division.fraction(split))), 0
+        while n_taken < size and len(left) > 1:  # one is for training
+            own = groups[left.pop(0)]
+            taken |= dict.fromkeys(own, split)
+            n_taken += len(own)
     return taken
 
 
@@ -95,6 +158,7 @@ class Splits:
 
     assigned: the split of each document of `source` that is still to be copied there; empty if all are there.
     taken: the splits that were taken from the training documents, because the data had none.
+    division: how they were taken.
     """
 
     paths: Mapping[str, Path]
@@ -102,6 +166,7 @@ class Splits:
     format: str | None
     assigned: Mapping[str, str]
     taken: Sequence[str]
+    division: Division = BY_ID
 
     def documents(self, split: str) -> Iterator[Document]:
         """The documents of a split, read from where they are before it is written."""
@@ -116,7 +181,7 @@ class Splits:
                 write(self.documents(split), staging / self.paths[split].name, "jsonl")
 
 
-def plan_splits(source: Path, format: str | None, folder: Path) -> Splits:
+def plan_splits(source: Path, format: str | None, folder: Path, division: Division = BY_ID) -> Splits:
     """The splits of `source`; missing ones are planned as files in `folder`."""
     found = find_splits(source)
     if DEV in found:
@@ -125,11 +190,11 @@ def plan_splits(source: Path, format: str | None, folder: Path) -> Splits:
     ids = [document.id for document in read(source, format)]
     assigned = splits_in_ids(ids)
     missing = {DEV, TEST} - found.keys() - set(assigned.values())
-    taken = sorted(missing) if DEV in missing else ()
+    taken = [split for split in sorted(missing) if division.fraction(split)] if DEV in missing else []
     if taken:
-        assigned |= take_splits([id for id in ids if assigned.get(id, TRAIN) == TRAIN], taken)
+        assigned |= take_splits([id for id in ids if assigned.get(id, TRAIN) == TRAIN], taken, division)
     planned = {split: folder / f"{split}.jsonl" for split in (TRAIN, DEV, TEST) if split in assigned.values()}
-    return Splits(found | planned, source, format, assigned, taken)
+    return Splits(found | planned, source, format, assigned, taken, division)
 
 
 def check_target(folder: Path, source: Path, *, force: bool) -> None:

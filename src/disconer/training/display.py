@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, SupportsFloat
 from disconer.runs.display import Clock, LiveLines, duration
 
 if TYPE_CHECKING:
+    from disconer.config import TrainingConfig
     from disconer.training.data import TrainingData
     from disconer.training.examples import Learnable
     from disconer.training.state import Progress
@@ -82,6 +83,15 @@ class Display:
             f"epoch {record['epoch']:>3}  loss {record['loss']:8.3f}  dev F1 {100 * record['dev_f1']:5.2f}  "
             f"discontinuous {100 * record['dev_f1_discontinuous']:5.2f}  {record['seconds']:6.1f} s  "
             f"{duration(self._clock.left(progress.epoch)):>7} left" + ("  best" if progress.is_best else "")
+        )
+
+    def found_nothing(self, settings: TrainingConfig) -> None:
+        """Say that the model is of no use yet, and what usually helps."""
+        self._lines.say(
+            "warning: no epoch found any entity of dev, so the last one is kept. Usual remedies: more steps "
+            f"(training.steps_at_least={2 * max(settings.steps_at_least, 1000)}), smaller batches "
+            f"(training.batch_tokens={max(64, settings.batch_tokens // 2)}), more training data, or a start from a "
+            "trained model (training.start_from). `disconer check` shows whether the data is read as it should be."
         )
 
     def finishing(self, best_epoch: int) -> None:

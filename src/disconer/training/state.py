@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,8 +39,15 @@ class Progress:
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """The epoch with the highest F1 on dev; ties: the first."""
-        return max(self.history, key=lambda record: float(record["dev_f1"]), default=None)
+        """The epoch with the highest F1 on dev; ties: the first. While nothing is found: the last, which learned most."""
+        if not self.found_any:
+            return self.history[-1] if self.history else None
+        return max(self.history, key=lambda record: float(record["dev_f1"]))
+
+    @property
+    def found_any(self) -> bool:
+        """Whether an epoch found any entity of dev."""
+        return any(record["dev_f1"] for record in self.history)
 
     @property
     def is_best(self) -> bool:
@@ -79,11 +87,23 @@ class RunFolder:
         with open(self._state, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()[:8]
 
-    def open(self, *, resume: bool) -> bool:
-        """Create the folder, unless it holds something else; returns whether it is a run to resume."""
-        check_folder(self.path, self.facts, product="the run", run="a training run", resume=resume)
+    def open(self, *, resume: bool, force: bool = False) -> bool:
+        """Create the folder, unless it holds something else; returns whether it is a run to resume.
+
+        force: a run that is there may be replaced; see `remove_run`.
+        """
+        check_folder(self.path, self.facts, product="the run", run="a training run", resume=resume or force)
         self.path.mkdir(parents=True, exist_ok=True)
-        return self.can_resume
+        return self.can_resume and not force
+
+    def remove_run(self) -> None:
+        """Remove the files of a run, and nothing else; what marks it as a run goes last."""
+        for folder in (self.best, self.last):
+            if folder.is_dir():
+                shutil.rmtree(folder)
+        measured = (self.path / f"{split}.json" for split in ("dev", "test"))
+        for file in (self._state, self._metrics, *measured, self.config, self.facts):
+            file.unlink(missing_ok=True)
 
     def save_best(self, model: Model) -> None:
         _save_model(model, self.best)
@@ -125,7 +145,7 @@ def _save_model(model: Model, folder: Path) -> None:
 
 
 SPLITS = ("train", "dev", "test")
-START = "training.start_from"
+START, EPOCHS = "training.start_from", "training.epochs"
 PLACES = {START, *(f"data.{split}" for split in SPLITS)}  # settings that may change if what is there does not
 
 
@@ -155,7 +175,14 @@ def facts_of_all(config: Config, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) -> None:
     replace_file(folder.facts, json.dumps(facts, indent=2).encode())
-    replace_file(folder.config, dump_config(config).encode())
+    replace_file(folder.config, dump_config(_with_absolute_paths(config)).encode())
+
+
+def _with_absolute_paths(config: Config) -> Config:
+    """The configuration as a file elsewhere must have it, since paths in a file are relative to it."""
+    paths = {split: getattr(config.data, split) for split in SPLITS}
+    absolute = {split: str(Path(path).absolute()) for split, path in paths.items() if path and "://" not in path}
+    return config.model_copy(update={"data": config.data.model_copy(update=absolute)})
 
 
 def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) -> None:
@@ -170,8 +197,18 @@ def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) ->
             "This run was started with different settings",
             where=Where(str(folder.path)),
             got="; ".join(f"{key} {now.get(key)}, not {then.get(key)}" for key in changed),
-            fix="Resume with its original settings (its config.yaml), or start again in another folder.",
+            fix=_how_to_train_longer(folder)
+            if EPOCHS in changed
+            else "Resume with its original settings (its config.yaml), or start again in another folder.",
         )
+
+
+def _how_to_train_longer(folder: RunFolder) -> str:
+    """The learning rate of a run is planned over all its epochs, and has fallen to zero at its end."""
+    return (
+        "A run cannot get another number of epochs, since its learning rate is planned over all of them. To train its "
+        f"model further, start a new run from it: --set {START}={folder.path} --out ANOTHER_FOLDER."
+    )
 
 
 def _lasting(facts: Mapping[str, Any]) -> dict[str, Any]:

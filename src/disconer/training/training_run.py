@@ -38,16 +38,21 @@ class TrainingResult:
     test: Evaluation | None
 
 
-def train(config: Config, out: Path, *, resume: bool = False, display: Display | None = None) -> TrainingResult:
+def train(
+    config: Config, out: Path, *, resume: bool = False, force: bool = False, display: Display | None = None
+) -> TrainingResult:
     """Train a model and save its best and last state in `out`.
 
     resume: continue the run in `out`, if there is one, to the same result as without interruption.
+    force: replace the run in `out`, if there is one.
     """
+    if resume and force:
+        raise DisconerError("A run is either resumed or replaced", fix="Leave out --resume or --force.")
     check_start(config)
     patience = LONG_PATIENCE if config.syntax.needed else PATIENCE
     accelerator = build_accelerator(config.training.precision, patience=patience)
     folder = RunFolder(out)
-    resume = folder.open(resume=resume)
+    resume = folder.open(resume=resume, force=force)
     facts = run_facts(config, accelerator.num_processes)
     _check_processes(accelerator, folder, config, facts)  # before anything is written: all processes agree
     display = display or Display(quiet=not accelerator.is_main_process)
@@ -57,6 +62,10 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
         data = with_heads(data, config.syntax, display)
     if resume:
         check_record(folder, config, facts)
+    elif force:
+        with accelerator.main_process_first():
+            if accelerator.is_main_process:
+                folder.remove_run()
     torch.manual_seed(config.training.seed)
     model, notes = first_model(config, data)
     display.notes(notes)
@@ -66,6 +75,8 @@ def train(config: Config, out: Path, *, resume: bool = False, display: Display |
         write_record(folder, config, facts)
     progress = Loop(model, examples, data.dev, folder, accelerator, display).run(resume=resume)
     assert progress.best is not None  # there is at least one epoch
+    if not progress.found_any:
+        display.found_nothing(model.config.training)
     return _finish(folder, data, progress.best["epoch"], accelerator, display)
 
 

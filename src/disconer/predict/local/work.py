@@ -15,8 +15,8 @@ from disconer.formats import Format, write
 from disconer.predict.files import Folder, annotated
 from disconer.predict.inputs import WHOLE, Share, Unit
 from disconer.predict.lazy import LazyRecognizer
-from disconer.predict.local.jobs import Jobs
 from disconer.predict.local.folder_record import FolderRecord
+from disconer.predict.local.jobs import Jobs
 from disconer.predict.local.manifest import Manifest, difference, identify, manifest_path, part_path
 from disconer.predict.local.messages import Outcome, Task
 from disconer.predict.local.parts import Part, join_parts, write_joined
