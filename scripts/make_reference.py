@@ -90,7 +90,8 @@ file for your data, `disconer init --preset NAME` a preset to edit, both with a 
 `disconer train CONFIG --set training.seed=7` overrides single values.
 
 Unknown keys and invalid values are reported all at once, each with its line. Relative paths in a file are
-relative to that file; in a preset and after `--set`, to the current directory. A section that is `null` is switched off.
+relative to that file; in a preset and after `--set`, to the current directory. A section
+that is `null` is switched off.
 
 {sections}
 """

@@ -7,6 +7,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Corpus, Document, Entity, Fragment, Kind, Sentence, Token
 from disconer.core.version import __version__ as __version__
 from disconer.formats import read, write
+from disconer.formats.table import to_dataframe
 
 if TYPE_CHECKING:
     from disconer.predict.recognizer import Recognizer
@@ -24,6 +25,7 @@ __all__ = [
     "Sentence",
     "Token",
     "read",
+    "to_dataframe",
     "write",
 ]
 
@@ -35,3 +37,8 @@ def __getattr__(name: str) -> Any:
 
         return Recognizer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What the package offers."""
+    return [*__all__, "__version__"]

@@ -42,7 +42,9 @@ def test_every_format_is_found_by_its_name() -> None:
 
 NEEDS = {"docbin": "spacy", "parquet": "pyarrow"}
 WRITABLE = [
-    name for name in FORMATS.names() if format_named(name).write and (name not in NEEDS or find_spec(NEEDS[name]))
+    name
+    for name in FORMATS.names()
+    if format_named(name).write and format_named(name).is_readable and (name not in NEEDS or find_spec(NEEDS[name]))
 ]
 
 

@@ -181,7 +181,7 @@ def test_wrong_types_are_named(ner: Recognizer) -> None:
     with pytest.raises(TypeError, match="for a single text, call the recogniser itself"):
         ner.pipe("a text")
     for wrong in (None, b"bytes", 3):
-        with pytest.raises(TypeError, match=rf"reads texts \(str\), got {type(wrong).__name__}"):
+        with pytest.raises(TypeError, match=rf"reads one text \(str\), got {type(wrong).__name__}"):
             ner(wrong)
     with pytest.raises(ValueError, match="batch_size must be at least 1, got 0"):
         ner.pipe(["a"], batch_size=0)

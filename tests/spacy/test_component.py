@@ -278,3 +278,21 @@ def test_a_model_that_is_not_there_is_said(tmp_path: object) -> None:
     nlp.add_pipe("disconer", config={"model": f"{tmp_path}/none"})
     with pytest.raises(DisconerError, match="no such model"):
         nlp("text")
+
+
+def test_two_components_do_not_write_one_span_group() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("disconer", name="first")
+    with pytest.raises(DisconerError, match=r"'first' and 'second' would both write doc\.spans\['disconer'\]"):
+        nlp.add_pipe("disconer", name="second")
+    nlp.add_pipe("disconer", name="third", config={"spans_key": "third"})
+
+
+def test_labels_and_threshold_are_the_recogniser_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(
+        "disconer.predict.recognizer.Recognizer.from_pretrained", lambda model, **given: asked.update(given)
+    )
+    added: Any = spacy.blank("en").add_pipe("disconer", config={"labels": ["ADR"], "threshold": 0.5})
+    added._held._load("model")
+    assert (asked["labels"], asked["threshold"]) == (["ADR"], 0.5)

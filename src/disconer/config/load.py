@@ -94,9 +94,10 @@ def _place_paths(values: dict[str, Any], folder: Path) -> None:
     for section, key in (*_DATA_PATHS, *_NAMES_OR_PATHS):
         own = values.get(section)
         path = own.get(key) if isinstance(own, dict) else None
-        if isinstance(own, dict) and isinstance(path, str) and path and "://" not in path:
-            if (section, key) in _DATA_PATHS or (folder / path).exists():
-                own[key] = str(folder / path)
+        if not isinstance(own, dict) or not isinstance(path, str) or not path or "://" in path:
+            continue
+        if (section, key) in _DATA_PATHS or (folder / path).exists():
+            own[key] = str(folder / path)
 
 
 def load_head(kind: str, overrides: Sequence[str] = ()) -> HeadSettings:

@@ -96,7 +96,14 @@ def joined_text(text: str, fragments: Sequence[tuple[int, int]]) -> str:
     return " ".join([text[start:end] for start, end in fragments])
 
 
-@dataclass(frozen=True, slots=True)
+_SHOWN = 40  # characters of a text in a repr
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Entity:
     """A label and one or more fragments.
 
@@ -132,6 +139,21 @@ class Entity:
     def key(self) -> tuple[str, tuple[Fragment, ...]]:
         """What makes two mentions equal for all metrics: label and fragments."""
         return self.label, self.fragments
+
+    def __repr__(self) -> str:
+        """In one line, with what a reader wants to know first."""
+        places = ", ".join(f"{start}-{end}" for start, end in self.fragments)
+        known = [f"id={self.id!r}"] * (self.id is not None)
+        known += [f"score={self.score:.3g}"] if self.score is not None else []
+        known += [f"text={_short(self.text)}"] * bool(self.text)
+        return f"Entity({', '.join([repr(self.label), f'[{places}]', *known])})"
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Entity:
+        """From what `to_dict`, native JSONL or the HTTP service give; without fragments, from start and end."""
+        fragments = values.get("fragments")
+        pairs = [(values["start"], values["end"])] if fragments is None else fragments
+        return cls(values["label"], normalise(pairs), values.get("id"), values.get("score"))
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary with the usual keys of other libraries, plus fragments and kind."""
@@ -198,7 +220,7 @@ def _check_heads(heads: tuple[int, ...], n_tokens: int) -> None:
             raise ValueError(f"token {token} has head {head}; a head is another token 0 to {n_tokens - 1}, or -1")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Document:
     """A text, its entities and, where known, its sentences.
 
@@ -229,8 +251,31 @@ class Document:
         """A copy with some parts changed."""
         return replace(self, **changes)
 
+    def __repr__(self) -> str:
+        """In one line: the start of its text, and the number of its entities."""
+        n = len(self.entities)
+        return f"Document({self.id!r}, {_short(self.text)}, {n} entit{'y' if n == 1 else 'ies'})"
+
     def to_dict(self) -> dict[str, Any]:
         return {"id": self.id, "text": self.text, "entities": [entity.to_dict() for entity in self.entities]}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Document:
+        """From what `to_dict`, a line of native JSONL or the HTTP service give."""
+        sentences = values.get("sentences")
+        return cls(
+            values["id"],
+            values["text"],
+            tuple(map(Entity.from_dict, values.get("entities") or ())),
+            None if sentences is None else tuple(Sentence(**sentence) for sentence in sentences),
+            values.get("extras") or {},
+        )
+
+    def to_dataframe(self) -> Any:
+        """A pandas data frame with a row for each entity."""
+        from disconer.formats.table import to_dataframe  # imported here, as `formats` imports this module
+
+        return to_dataframe([self])
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

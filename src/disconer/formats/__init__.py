@@ -44,6 +44,8 @@ FORMATS: Registry[Format] = Registry(
         "bioes": "disconer.formats.conll:BIOES",
         "biohd": "disconer.formats.conll:BIOHD",
         "text": "disconer.formats.plain:FORMAT",
+        "csv": "disconer.formats.table:CSV",
+        "tsv": "disconer.formats.table:TSV",
     },
     what="format",
 )

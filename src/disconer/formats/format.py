@@ -27,6 +27,7 @@ class Format:
     sniff: whether a file with one of the suffixes has this format, by its name and first bytes.
     read, write: from a `Source`, to a path. `write` makes the whole output or none of it.
     writes_folder: the output path is a folder, not a file.
+    is_readable: whether `read` reads anything.
     lines_stand_alone: a line has all of its document, including its id, so that other lines may be skipped unread.
     """
 
@@ -38,6 +39,7 @@ class Format:
     write: Writer | None = None
     holds: str = ""
     writes_folder: bool = False
+    is_readable: bool = True
     lines_stand_alone: bool = False
 
 

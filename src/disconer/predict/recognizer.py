@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 import warnings
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Literal, TypeVar, overload
 
 from disconer.config import SyntaxConfig
 from disconer.core.background import made_ahead
 from disconer.core.errors import DisconerError, DisconerWarning, Where
 from disconer.core.files import ONNX_GRAPH
 from disconer.core.ledger import Ledger
+from disconer.core.progress import note
+from disconer.core.progress import progress as show_progress
 from disconer.core.types import Document, Entity
 from disconer.nn.arrays import WordArrays, word_arrays
 from disconer.nn.runtime import AnyModel, Device, Precision, window_cost
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, cheapest_batches
+from disconer.predict.asked import Wanted, as_documents, remembered
 from disconer.predict.settings import Settings
 from disconer.store.names import find_model
 from disconer.text import SplitterName
@@ -53,6 +57,14 @@ class Prepared:
     @property
     def is_complete(self) -> bool:
         return len(self.found) == len(self.plan)
+
+    @property
+    def done(self) -> str:
+        """How far it is, for people: a single text may take minutes."""
+        return f"batch {len(self.found):,} of {len(self.plan):,}"
+
+
+T = TypeVar("T")
 
 
 class Recognizer:
@@ -134,25 +146,99 @@ class Recognizer:
         """The sentence splitter of texts without sentences."""
         return self._windower.splitter
 
-    def __call__(self, text: str) -> Document:
-        """The entities of one text."""
-        return next(self._annotate([self._prepare(list(_as_documents([text])))]))
+    def __call__(
+        self,
+        text: str,
+        *,
+        id: str = "text-1",
+        labels: Collection[str] | None = None,
+        threshold: float | None = None,
+    ) -> Document:
+        """The entities of one text.
 
-    def pipe(self, texts: Iterable[str], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
-        """The entities of many texts, streaming, in their order; up to `batch_size` texts are processed together."""
+        id: of the document. labels, threshold: for this call, instead of the recogniser's own.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a recogniser reads one text (str), got {type(text).__name__}; for many, use pipe(texts)")
+        return next(self._annotate([self._prepare([Document(id, text)])], self._wanted(labels, threshold)))
+
+    @overload
+    def pipe(
+        self,
+        texts: Iterable[str],
+        *,
+        ids: Iterable[str] | None = None,
+        as_tuples: Literal[False] = False,
+        labels: Collection[str] | None = None,
+        threshold: float | None = None,
+        batch_size: int = DOCUMENTS_AHEAD,
+        progress: bool = False,
+    ) -> Iterator[Document]: ...
+    @overload
+    def pipe(
+        self,
+        texts: Iterable[tuple[str, T]],
+        *,
+        as_tuples: Literal[True],
+        labels: Collection[str] | None = None,
+        threshold: float | None = None,
+        batch_size: int = DOCUMENTS_AHEAD,
+        progress: bool = False,
+    ) -> Iterator[tuple[Document, T]]: ...
+    def pipe(
+        self,
+        texts: Iterable[Any],
+        *,
+        ids: Iterable[str] | None = None,
+        as_tuples: bool = False,
+        labels: Collection[str] | None = None,
+        threshold: float | None = None,
+        batch_size: int = DOCUMENTS_AHEAD,
+        progress: bool = False,
+    ) -> Iterator[Any]:
+        """The entities of many texts, streaming, in their order; up to `batch_size` texts are processed together.
+
+        ids: of the documents, as many as texts; None: text-1, text-2, …
+        as_tuples: texts are pairs (text, anything), and so are results: (document, anything), as in spaCy.
+        """
         if isinstance(texts, str):
             raise TypeError("pipe takes an iterable of texts; for a single text, call the recogniser itself")
-        return self.annotate(_as_documents(texts), batch_size=batch_size)
+        chosen: dict[str, Any] = {"labels": labels, "threshold": threshold, "batch_size": batch_size}
+        if not as_tuples:
+            return self.annotate(as_documents(texts, ids), progress=progress, **chosen)
+        if ids is not None:
+            raise TypeError("pipe takes ids or as_tuples, not both")
+        waiting: deque[Any] = deque()
+        found = self.annotate(as_documents(remembered(texts, waiting)), progress=progress, **chosen)
+        return ((document, waiting.popleft()) for document in found)
 
-    def annotate(self, documents: Iterable[Document], *, batch_size: int = DOCUMENTS_AHEAD) -> Iterator[Document]:
+    def annotate(
+        self,
+        documents: Iterable[Document],
+        *,
+        labels: Collection[str] | None = None,
+        threshold: float | None = None,
+        batch_size: int = DOCUMENTS_AHEAD,
+        progress: bool = False,
+    ) -> Iterator[Document]:
         """Documents with predicted entities instead of their own; everything else is kept.
 
         Missing sentences are added, and missing dependency heads if the model uses them.
+        labels, threshold: for this call, instead of the recogniser's own. progress: count documents on stderr.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        wanted = self._wanted(labels, threshold)
+        n_documents = len(documents) if isinstance(documents, Sized) else None
         chunks = _chunks(documents, batch_size)
-        return self._annotate(made_ahead(self._prepare, chunks, ahead=1))
+        found = self._annotate(made_ahead(self._prepare, chunks, ahead=1), wanted)
+        return show_progress(found, "documents", n_documents, shown=True) if progress else found
+
+    def _wanted(self, labels: Collection[str] | None, threshold: float | None) -> Wanted:
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise ValueError(f"a threshold lies between 0 and 1, got {threshold}")
+        chosen = self.labels if labels is None else _known_labels(self.model.labels, labels)
+        return Wanted(frozenset(chosen), self.threshold if threshold is None else threshold)
 
     @property
     def parses(self) -> bool:
@@ -165,7 +251,7 @@ class Recognizer:
             self.parsing.enter(ledger)
             self.parsing = Account()
 
-    def _annotate(self, chunks: Iterable[Prepared]) -> Iterator[Document]:
+    def _annotate(self, chunks: Iterable[Prepared], wanted: Wanted) -> Iterator[Document]:
         """The documents of prepared chunks. Batches of the next chunk may already be running when one is complete."""
         waiting: deque[Prepared] = deque()
 
@@ -175,14 +261,15 @@ class Recognizer:
                 yield from chunk.batches
 
         for found in self._runtime.find(batches()):
-            yield from self._completed(waiting)  # chunks without words have no batches
+            yield from self._completed(waiting, wanted)  # chunks without words have no batches
             waiting[0].found.append(found)
-            yield from self._completed(waiting)
-        yield from self._completed(waiting)
+            note(waiting[0].done)
+            yield from self._completed(waiting, wanted)
+        yield from self._completed(waiting, wanted)
 
-    def _completed(self, waiting: deque[Prepared]) -> Iterator[Document]:
+    def _completed(self, waiting: deque[Prepared], wanted: Wanted) -> Iterator[Document]:
         while waiting and waiting[0].is_complete:
-            yield from self._documents(waiting.popleft())
+            yield from self._documents(waiting.popleft(), wanted)
 
     def _prepare(self, documents: list[Document]) -> Prepared:
         """Everything up to the network."""
@@ -220,7 +307,7 @@ class Recognizer:
             part.append(position)
         yield part
 
-    def _documents(self, chunk: Prepared) -> Iterator[Document]:
+    def _documents(self, chunk: Prepared, wanted: Wanted) -> Iterator[Document]:
         """The documents of a complete chunk with their entities."""
         entities: list[list[Entity]] = [[] for _ in chunk.documents]
         for positions, batch in zip(chunk.plan, chunk.found, strict=True):
@@ -233,10 +320,7 @@ class Recognizer:
                 Entity(entity.label, entity.fragments, f"T{number}", entity.score)
                 for number, entity in enumerate(sorted(own, key=_position), 1)
             ]
-            yield document.replace(entities=tuple(filter(self._is_wanted, numbered)))
-
-    def _is_wanted(self, entity: Entity) -> bool:
-        return entity.label in self.labels and (entity.score is None or entity.score >= self.threshold)
+            yield document.replace(entities=tuple(filter(wanted, numbered)))
 
     def _with_heads(self, documents: list[Document]) -> list[Document]:
         if self._syntax is None:
@@ -294,13 +378,6 @@ def _syntax_for(config: SyntaxConfig, parser: str | None, keep_parses: bool) -> 
     """The parser of a model; None if it uses no heads, or only those in the data."""
     chosen = parser or (config.parser if config.needed else NONE)
     return None if chosen == NONE else make_syntax(chosen, missing=config.missing, cache=keep_parses)
-
-
-def _as_documents(texts: Iterable[str]) -> Iterator[Document]:
-    for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):
-            raise TypeError(f"a recogniser reads texts (str), got {type(text).__name__}")
-        yield Document(f"text-{number}", text)
 
 
 def _chunks(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,8 +55,14 @@ class Held:
     points it to the model in the pipeline's folder.
     """
 
-    def __init__(self, model: str | None, device: str | None) -> None:
-        self.model, self.device = model, device
+    def __init__(
+        self,
+        model: str | None,
+        device: str | None,
+        labels: Collection[str] | None = None,
+        threshold: float = 0.0,
+    ) -> None:
+        self.model, self.device, self.labels, self.threshold = model, device, labels, threshold
         self.loaded: Recognizer | None = None
         self._process = os.getpid()
 
@@ -71,7 +77,9 @@ class Held:
     def _load(self, model: str | Path) -> None:
         from disconer.predict.recognizer import Recognizer
 
-        self.loaded = Recognizer.from_pretrained(model, device=self.device)
+        self.loaded = Recognizer.from_pretrained(
+            model, device=self.device, labels=self.labels, threshold=self.threshold
+        )
 
     def _settle_in_worker(self) -> None:
         """Prepare a forked process: torch's threads are not forked, and waiting for them would hang."""
@@ -248,6 +256,8 @@ def make_component(
     alignment_mode: Literal["strict", "expand"],
     tokens: Literal["disconer", "spacy"],
     splitter: SplitterName | None = None,
+    labels: list[str] | None = None,
+    threshold: float = 0.0,
 ) -> DisconerComponent:
     """Create the component from a pipeline's config.
 
@@ -260,8 +270,10 @@ def make_component(
     tokens: which tokens the model uses: its own (disconer), or those of the Doc, with its sentences and heads if set
         (spacy). With the latter every entity fits, but the model may not have seen such tokens in training.
     splitter: "rules" or "lines"; None: the sentences of the Doc, or if it has none, the model's splitter.
+    labels, threshold: of the entities to keep; None: all labels.
     """
-    held = Held(model, device)
+    _refuse_shared_key(nlp, name, spans_key)
+    held = Held(model, device, labels, threshold)
     return DisconerComponent(
         name=name,
         held=held,
@@ -271,6 +283,17 @@ def make_component(
         tokens=tokens,
         splitter=splitter,
     )
+
+
+def _refuse_shared_key(nlp: Language, name: str, spans_key: str) -> None:
+    """Two components with one key: the second would replace what the first has found."""
+    for other, component in nlp.components:
+        if other != name and isinstance(component, DisconerComponent) and component.spans_key == spans_key:
+            raise DisconerError(
+                f"The components {other!r} and {name!r} would both write doc.spans[{spans_key!r}], and only the "
+                "entities of the last would remain",
+                fix=f'Give one of them another key, such as config={{"spans_key": "{name}"}}.',
+            )
 
 
 Language.factory(
@@ -284,6 +307,8 @@ Language.factory(
         "alignment_mode": "strict",
         "tokens": "disconer",
         "splitter": None,
+        "labels": None,
+        "threshold": 0.0,
     },
     func=make_component,
 )

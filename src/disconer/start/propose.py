@@ -121,8 +121,8 @@ def findings(proposed: Proposed, survey: Survey, splits: Splits) -> Iterator[str
             n_groups = len(set(map(splits.division.group_of, splits.assigned)))
             yield f"Documents of one group ({splits.division.group.pattern}) are in one split: {n_groups:,} groups."
         else:
-            yield "Documents that belong together (one patient, one trial) should be in the same split. If yours do, and"
-            yield "their ids tell, run this again with --group PATTERN; or sort them into folders train, dev and test."
+            yield "Documents that belong together (one patient, one trial) should be in the same split. If yours do,"
+            yield "and their ids tell, run this again with --group PATTERN, or sort them into folders train, dev, test."
 
 
 def _counts(counter: Counter[str]) -> str:

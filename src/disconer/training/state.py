@@ -39,7 +39,7 @@ class Progress:
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """The epoch with the highest F1 on dev; ties: the first. While nothing is found: the last, which learned most."""
+        """The epoch with the highest F1 on dev; ties: the first. While nothing is found: the last one."""
         if not self.found_any:
             return self.history[-1] if self.history else None
         return max(self.history, key=lambda record: float(record["dev_f1"]))

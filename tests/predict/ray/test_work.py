@@ -126,7 +126,7 @@ def test_another_model_setting_input_or_format_is_refused(notes: Path, model: Pa
         predicted(notes, out, model, to="parquet")
     with open(notes, "a") as stream:
         stream.write(json.dumps({"id": "one more", "text": "p"}) + "\n")
-    with pytest.raises(DisconerError, match="outputs with input [0-9a-f]+; asked for input"):
+    with pytest.raises(DisconerError, match=r"outputs with input [0-9a-f]+; asked for input"):
         predicted(notes, out, model)
     assert predicted(notes, out, model, force=True).written == N + 1
 

@@ -1,0 +1,60 @@
+"""What a call may ask of a recogniser, beside a text."""
+
+from __future__ import annotations
+
+import pytest
+
+import disconer
+from disconer import DisconerError
+from disconer.predict.recognizer import Recognizer
+from nn.toy import letter_model
+
+TEXTS = ["p in my k", "no k", "p"]
+
+
+@pytest.fixture(scope="module")
+def ner() -> Recognizer:
+    return Recognizer(letter_model())
+
+
+def test_a_list_is_answered_with_pipe(ner: Recognizer) -> None:
+    with pytest.raises(TypeError, match=r"got list; for many, use pipe\(texts\)"):
+        ner(TEXTS)  # type: ignore[arg-type]
+
+
+def test_threshold_and_labels_of_one_call(ner: Recognizer) -> None:
+    strict = Recognizer(letter_model(), threshold=0.99)
+    assert strict("p").entities == ()
+    assert strict("p", threshold=0.0).entities == ner("p").entities != ()
+    assert ner("p", threshold=0.99).entities == ()
+    assert [document.entities for document in ner.pipe(TEXTS, threshold=0.99)] == [(), (), ()]
+    assert ner("p", labels=["ADR"]).entities == ner("p").entities
+    with pytest.raises(DisconerError, match="no label 'Nonsense'"):
+        ner("p", labels=["Nonsense"])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        ner("p", threshold=2.0)
+
+
+def test_ids(ner: Recognizer) -> None:
+    assert ner("p", id="note").id == "note"
+    assert [document.id for document in ner.pipe(TEXTS, ids=["a", "b", "c"])] == ["a", "b", "c"]
+    assert [document.id for document in ner.pipe(TEXTS)] == ["text-1", "text-2", "text-3"]
+    with pytest.raises(ValueError, match="argument 2 is longer"):
+        list(ner.pipe(TEXTS, ids=["a"]))
+
+
+def test_tuples_keep_what_comes_with_a_text(ner: Recognizer) -> None:
+    given = [(text, {"row": number}) for number, text in enumerate(TEXTS)]
+    found = list(ner.pipe(given, as_tuples=True, batch_size=2))
+    assert [(document.text, context["row"]) for document, context in found] == list(zip(TEXTS, range(3), strict=True))
+
+
+def test_progress_is_shown_when_it_is_asked_for(ner: Recognizer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(list(ner.pipe(TEXTS))) == 3
+    assert capsys.readouterr().err == ""
+    assert len(list(ner.annotate([ner("p")] * 3, progress=True))) == 3
+    assert "documents" in capsys.readouterr().err
+
+
+def test_the_package_shows_what_it_offers() -> None:
+    assert {"Recognizer", "Document", "read", "write", "to_dataframe"} <= set(dir(disconer))
