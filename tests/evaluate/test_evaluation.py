@@ -28,6 +28,7 @@ def test_json_has_counts_and_ratios_under_stable_keys() -> None:
         "discontinuous_sentences",
         "fragments",
         "relations",
+        "lenient",
         "kinds",
         "labels",
         "intervals",

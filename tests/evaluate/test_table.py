@@ -33,7 +33,8 @@ def test_every_row_fits_its_columns() -> None:
 
 
 def test_nothing_to_show_is_no_problem() -> None:
-    figures, errors = tables(evaluate([], []))
+    figures, lenient, errors = tables(evaluate([], []))
     assert figures.sections[0] == [("all", "–", "–", "–", "0", "0", "0", "0")]
-    assert figures.note == "95 % intervals of F1 over documents: all –, discontinuous –"
+    assert figures.note.startswith("95 % intervals of F1 over documents: all –, discontinuous –. By kind,")
+    assert lenient.sections[0][0] == ("same label, a shared word", "–", "–", "–", "0", "0", "0", "0")
     assert errors.title == "Errors"

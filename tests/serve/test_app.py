@@ -5,7 +5,9 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from fastapi.testclient import TestClient
 
+from disconer.serve.app import create_app
 from disconer.serve.schemas import LabelsAnswer, ModelsAnswer, PredictAnswer, ProblemAnswer, RenderAnswer
 from serve.fakes import Running, WordFinder, raw_request, running
 
@@ -99,7 +101,30 @@ def test_unknown_models_and_labels_are_slips(service: Running) -> None:
     status, _, answer = service.predict("a", model="wrods")
     assert (status, answer["message"]) == (422, "Unknown model 'wrods'. Available: words.")
     status, _, answer = service.predict("a", labels=["Drug", "Drgu"])
-    assert (status, answer["message"]) == (422, "Unknown label 'Drgu'. Available: Condition, Drug.")
+    assert (status, answer["message"]) == (422, "The model 'words' has no label 'Drgu'. Available: Condition, Drug.")
+
+
+def test_a_label_of_another_model_is_a_slip() -> None:
+    other = WordFinder()
+    other.labels = ("Gene",)
+    recognizers = {"words": WordFinder(), "genes": other}
+    with TestClient(create_app(recognizers)) as client:
+        given = {"texts": ["aspirin"], "labels": ["Drug"]}
+        assert client.post("/v1/predict", json=given).status_code == 200
+        answer = client.post("/v1/predict", json=given | {"model": "genes"})
+        assert answer.status_code == 422
+        assert answer.json()["message"] == "The model 'genes' has no label 'Drug'. Available: Gene."
+
+
+@pytest.mark.parametrize("path", ["/v1/predict", "/v1/render"])
+def test_another_content_type_is_415(service: Running, path: str) -> None:
+    body = b'{"texts": ["aspirin"]}' if path == "/v1/predict" else b'{"text": "aspirin", "entities": []}'
+    for wrong in ("text/plain", "application/x-www-form-urlencoded", "application/xml; charset=utf-8"):
+        status, _, answer = service.ask("POST", path, body, {"content-type": wrong})
+        assert (status, answer["error"]) == (415, "unsupported-media-type")
+        assert "'Content-Type: application/json'" in ProblemAnswer.model_validate(answer).message
+    for right in ("application/json; charset=utf-8", "Application/JSON", "application/vnd.notes+json"):
+        assert service.ask("POST", path, body, {"content-type": right})[0] == 200
 
 
 def test_limits() -> None:

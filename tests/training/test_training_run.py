@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from annotated import annotated
 from disconer import DisconerError, Document, Entity, write
 from disconer.config import Config, config_from_dict, load_config
+from disconer.nn.devices import cpu_trains_in
 from disconer.predict.recognizer import Recognizer
 from disconer.training import train
 from disconer.training.state import data_hash
@@ -205,6 +206,7 @@ def test_precision_that_the_machine_lacks(tmp_path: Path, monkeypatch: pytest.Mo
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.skipif(not cpu_trains_in(torch.bfloat16), reason="this CPU has no kernels for an LSTM in bf16")
 def test_half_precision_after_full_in_one_process(unbroken: Run, tmp_path: Path) -> None:
     result = train(changed(unbroken.config, "training", precision="bf16", epochs=1), tmp_path / "run")
     assert result.best_epoch == 1

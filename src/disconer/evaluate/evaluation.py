@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from disconer.core.types import Document, Kind
 from disconer.evaluate import measures
+from disconer.evaluate.lenient import Lenient, lenient
 from disconer.evaluate.measures import LEVEL, RESAMPLES, SEED, Counts, Interval, f1_interval
 from disconer.evaluate.mistakes import ErrorClass, mistakes
 from disconer.evaluate.pairing import paired
@@ -108,6 +109,7 @@ class Evaluation:
     labels, kinds: the same of each label and each kind; see `measures.by_kind` for what a kind's F1 is.
     discontinuous_sentences: all entities of the sentences that a gold discontinuous entity touches;
         `n_discontinuous_sentences` says how many there are.
+    lenient: entities found in part, by same label and by any; never mixed with the other, strict figures.
     fragments, relations: single fragments with their label, and pairs of fragments of one entity.
     errors: every missed gold entity and every wrong prediction, by class; see `mistakes.mistakes`.
     calibration: of the scores of predictions.
@@ -121,6 +123,7 @@ class Evaluation:
     discontinuous_sentences: Counts = field(default_factory=Counts)
     fragments: Counts = field(default_factory=Counts)
     relations: Counts = field(default_factory=Counts)
+    lenient: Lenient = field(default_factory=Lenient)
     errors: dict[ErrorClass, ErrorCount] = field(default_factory=lambda: {error: ErrorCount() for error in ErrorClass})
     calibration: Calibration = field(default_factory=Calibration)
     _overall_by_document: list[Counts] = field(default_factory=list)
@@ -140,6 +143,7 @@ class Evaluation:
         self.discontinuous_sentences += in_sentences
         self.fragments += measures.fragments(ours, theirs)
         self.relations += measures.relations(ours, theirs)
+        self.lenient = self.lenient.plus(lenient(gold.text, ours, theirs))
         self._overall_by_document.append(overall)
         self._discontinuous_by_document.append(kinds.get(Kind.DISCONTINUOUS, _NOTHING))
         for mistake in mistakes(gold, predicted):
@@ -173,6 +177,7 @@ class Evaluation:
             | self.discontinuous_sentences.to_dict(),
             "fragments": self.fragments.to_dict(),
             "relations": self.relations.to_dict(),
+            "lenient": {name: counts.to_dict() for name, counts in self.lenient._asdict().items()},
             "kinds": {kind.value: counts.to_dict() for kind, counts in self.kinds.items()},
             "labels": {label: counts.to_dict() for label, counts in sorted(self.labels.items())},
             "intervals": {

@@ -1,6 +1,6 @@
 """Counts, from which precision, recall and F1 are computed, and the metrics of one document.
 
-All metrics are strict: an entity is correct if its label and all its fragments are. Duplicate annotations count
+All metrics here are strict: an entity is correct if its label and all its fragments are. Duplicate annotations count
 once. Counts of documents are added up (micro averages). Intervals of F1 are from a percentile bootstrap over documents.
 """
 

@@ -9,6 +9,11 @@ from disconer.evaluate.evaluation import Calibration, Evaluation
 from disconer.evaluate.measures import LEVEL, Counts, Interval
 
 NONE = "–"
+FIGURES = ("", "P", "R", "F1", "gold", "found", "predicted", "right")
+SUMS = (
+    "By kind, found and right may differ: an entity may be regular among gold and overlapped among predictions. "
+    "Fragments and relations that several entities share count once."
+)
 
 Row = tuple[str, ...]
 
@@ -26,6 +31,7 @@ class Table:
 def tables(evaluation: Evaluation) -> Iterator[Table]:
     """All metrics: entities overall, by kind and by label, other metrics; errors; calibration if there are scores."""
     yield _figures(evaluation)
+    yield _lenient(evaluation)
     yield _errors(evaluation)
     if evaluation.calibration.error is not None:
         yield _calibration(evaluation.calibration, evaluation.calibration.error)
@@ -46,10 +52,19 @@ def _figures(evaluation: Evaluation) -> Table:
     )
     return Table(
         f"Entities of {evaluation.documents:,} documents",
-        ("", "P", "R", "F1", "gold", "found", "predicted", "right"),
+        FIGURES,
         [[_row("all", evaluation.overall)], kinds, labels, others],
-        intervals,
+        f"{intervals}. {SUMS}",
     )
+
+
+def _lenient(evaluation: Evaluation) -> Table:
+    rows = [
+        _row("same label, a shared word", evaluation.lenient.same_label),
+        _row("any label, a shared word", evaluation.lenient.any_label),
+    ]
+    note = "Lenient: an entity counts if it shares a word with one of the other side. All other figures are strict."
+    return Table("Lenient matching", FIGURES, [rows], note)
 
 
 def _row(name: str, counts: Counts) -> Row:

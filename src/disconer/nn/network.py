@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from disconer.config import Config, EncoderConfig, GcnConfig
 from disconer.nn.arrays import WordArrays
+from disconer.nn.devices import usable_device
 from disconer.nn.heads.kind import kind_of
 from disconer.nn.layers import BiLstm
 from disconer.nn.layers.gcn import Aggcn
@@ -119,7 +120,7 @@ class TorchRuntime:
     """Runs a network on a device. See `Runtime`."""
 
     def __init__(self, network: AnyNetwork, device: Device = None, precision: Precision = "fp32") -> None:
-        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._device = usable_device(device)
         self.device = str(self._device)
         on_cpu = self._device.type == "cpu"
         self.batch_subwords = BATCH_SUBWORDS if on_cpu else GPU_BATCH_SUBWORDS

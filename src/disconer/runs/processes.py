@@ -25,6 +25,7 @@ from torch.distributed import PrefixStore, default_pg_timeout  # type: ignore[at
 from torch.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
 from disconer.core.errors import DisconerError, Where
+from disconer.nn.devices import cpu_trains_in
 
 if TYPE_CHECKING:
     from torch._C._distributed_c10d import Store
@@ -119,9 +120,14 @@ def _number_format(wanted: str) -> str:
     has_bf16 = has_gpu and torch.cuda.is_bf16_supported(including_emulation=False)
     if wanted == "auto":
         return "bf16" if has_bf16 else "no"
-    if (wanted == "fp16" and not has_gpu) or (wanted == "bf16" and has_gpu and not has_bf16):
+    supported = {
+        "bf16": has_bf16 if has_gpu else wanted == "bf16" and cpu_trains_in(torch.bfloat16),
+        "fp16": has_gpu,
+        "fp32": True,
+    }
+    if not supported[wanted]:
         raise DisconerError(
-            f"This machine cannot train with precision {wanted}",
+            f"This machine's {'GPU' if has_gpu else 'CPU'} cannot train with precision {wanted}",
             fix="Use auto, which takes what the hardware supports.",
         )
     return "no" if wanted == "fp32" else wanted

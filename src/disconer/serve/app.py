@@ -8,7 +8,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Query, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -21,7 +21,7 @@ from disconer.render.stylesheet import Palette, resource, stylesheet, themes
 from disconer.serve import schemas
 from disconer.serve.limits import Limits
 from disconer.serve.middleware import OPEN_FOLDER, BodyLimit, TokenCheck, is_open
-from disconer.serve.problems import handle_faults
+from disconer.serve.problems import handle_faults, needs_json
 from disconer.serve.schemas import ProblemAnswer, brat, brat_answer, given_document, wanted
 from disconer.serve.service import Annotator, Service
 from disconer.serve.watch import CONTENT_TYPE, Watch
@@ -76,6 +76,7 @@ _REFUSALS = {
     400: "The body cannot be read.",
     408: "The body did not arrive in time.",
     413: "The body, a text, or the number of texts is too large.",
+    415: "The body is not JSON by its content type.",
     422: "The request is not valid.",
     429: "Too many texts are waiting; try again after `Retry-After` seconds.",
     500: "The model failed on a text.",
@@ -162,19 +163,20 @@ def create_app(
 
 def api_router(service: Service) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["entities"])
+    with_json = [Depends(needs_json)]
 
-    @router.post("/predict", response_model=schemas.PredictAnswer, responses=PROBLEMS)
+    @router.post("/predict", response_model=schemas.PredictAnswer, responses=PROBLEMS, dependencies=with_json)
     async def predict(asked: schemas.PredictRequest, request: Request) -> Response:
         """Find entities in texts."""
-        service.check_labels(asked.labels)
-        service.check_sizes(asked.texts)
         model = service.model_named(asked.model)
+        service.check_labels(asked.labels, model)
+        service.check_sizes(asked.texts)
         documents = await service.annotate(model, asked.texts, request.receive())
         kept = [wanted(document, asked.threshold, asked.labels) for document in documents]
         as_answer = brat_answer if asked.format == "brat" else Document.to_dict
         return JSONResponse({"model": model.name, "documents": [as_answer(document) for document in kept]})
 
-    @router.post("/render", response_model=schemas.RenderAnswer, responses=PROBLEMS)
+    @router.post("/render", response_model=schemas.RenderAnswer, responses=PROBLEMS, dependencies=with_json)
     async def render(asked: schemas.RenderRequest) -> Response:
         """Draw a text and its entities, or convert them to brat; no model is used."""
         service.check_sizes([asked.text])

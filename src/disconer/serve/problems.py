@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
@@ -16,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 LINGER_BYTES = 16_000_000
 LINGER_SECONDS = 2.0
+_SHOWN_TYPE = 60  # characters of a content type in a message
 
 
 class Problem(Exception):
@@ -68,6 +70,18 @@ def too_large(what: str, *, got: int, limit: int, unit: str) -> Problem:
 
 def not_valid(message: str, details: Sequence[Mapping[str, str]] = ()) -> Problem:
     return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid", message, details=details)
+
+
+async def needs_json(request: Request) -> None:
+    """Refuse a body of another content type; without one, it is taken for JSON."""
+    given = request.headers.get("content-type", "application/json").split(";")[0].strip().lower()
+    if given != "application/json" and not re.fullmatch(r"application/[\w.-]+\+json", given):
+        raise Problem(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            "unsupported-media-type",
+            f"The body of this request is {given[:_SHOWN_TYPE]!r}, but must be JSON. Send it with the header "
+            "'Content-Type: application/json'.",
+        )
 
 
 def busy(retry_after: int) -> Problem:

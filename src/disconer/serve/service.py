@@ -123,11 +123,12 @@ class Service:
             raise not_valid(f"Unknown model {name!r}. Available: {', '.join(self.models)}.")
         return self.models[name]
 
-    def check_labels(self, labels: Collection[str] | None) -> None:
-        """A label that no model here has is an error."""
-        unknown = sorted(set(labels or ()) - set(self.labels))
+    def check_labels(self, labels: Collection[str] | None, model: ServedModel) -> None:
+        """A label that the model does not have is an error: it would never be found."""
+        unknown = sorted(set(labels or ()) - set(model.labels))
         if unknown:
-            raise not_valid(f"Unknown label {unknown[0]!r}. Available: {', '.join(self.labels)}.")
+            known = ", ".join(model.labels)
+            raise not_valid(f"The model {model.name!r} has no label {unknown[0]!r}. Available: {known}.")
 
     def check_sizes(self, texts: Sequence[str]) -> None:
         if len(texts) > self.limits.texts:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, SupportsFloat
 
+from disconer.core.cores import busy_warning
 from disconer.runs.display import Clock, LiveLines, duration
 
 if TYPE_CHECKING:
@@ -38,6 +39,15 @@ class Display:
                 "warning: labels not in the training data, which can never be found and count as missed: "
                 + ", ".join(data.unseen_labels)
             )
+
+    def device(self, device: str, threads: int) -> None:
+        """On a CPU, the number of threads matters, and who else uses it."""
+        if device == "cpu":
+            self._lines.say(f"device: cpu, {threads} thread{'' if threads == 1 else 's'}")
+            if warning := busy_warning(threads):
+                self._lines.say(f"warning: {warning}")
+        else:
+            self._lines.say(f"device: {device}")
 
     def account(self, account: Learnable) -> None:
         self.notes(account.lines())

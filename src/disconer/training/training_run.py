@@ -14,6 +14,7 @@ from disconer.config import Config
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.evaluate import Evaluation
+from disconer.nn.devices import use_chosen_threads
 from disconer.nn.scores import UNSCALED
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
@@ -56,6 +57,7 @@ def train(
     facts = run_facts(config, accelerator.num_processes)
     _check_processes(accelerator, folder, config, facts)  # before anything is written: all processes agree
     display = display or Display(quiet=not accelerator.is_main_process)
+    display.device(str(accelerator.device), use_chosen_threads())
     data = read_data(config.data)
     display.data(data)
     with accelerator.main_process_first():  # the others find its parses in the cache

@@ -44,3 +44,21 @@ def test_sentences_are_filtered_and_paged_by_keyboard(tmp_path: Path) -> None:
         page.hover(".f.missed .t")
         assert page.locator(".f.on").count() > 0
         assert complaints == []
+
+
+def test_tables_fit_a_phone(tmp_path: Path) -> None:
+    evaluation, report = Evaluation(), Report()
+    for number in range(1200):
+        gold = annotated("ADR: pain … hands", "Reference_point: left", id=f"d{number}")
+        predicted = annotated("ADR: pain", "Drug: left", id=gold.id)
+        evaluation.add(gold, predicted)
+        report.add(gold, predicted)
+    path = tmp_path / "report.html"
+    with path.open("wb") as stream:
+        report.write(stream, evaluation, facts={})
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 360, "height": 740})
+        page.goto(path.as_uri())
+        cut = "tables => tables.map(one => one.scrollWidth - one.clientWidth)"
+        assert max(page.eval_on_selector_all(".wide", cut)) <= 0
+        assert "may add up to more" in " ".join(page.inner_text("body").split())

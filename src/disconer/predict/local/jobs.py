@@ -17,12 +17,12 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
+from disconer.core.cores import usable_cores
 from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.formats.seen_ids import SeenIds
 from disconer.predict.inputs import BLOCK_BYTES, Unit
 from disconer.predict.local.messages import Outcome, Task, error_from_dict
-from disconer.text.syntax.processes import n_cores
 
 GRACE = 10.0  # seconds for a worker to end by itself
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
@@ -95,7 +95,7 @@ class Jobs:
 @contextmanager
 def _worker(task: Task, n_workers: int) -> Iterator[subprocess.Popen[str]]:
     """A worker with its share of the cores. It is stopped when the block ends."""
-    n_threads = str(max(1, n_cores() // n_workers))
+    n_threads = str(max(1, usable_cores() // n_workers))
     process = subprocess.Popen(
         [sys.executable, "-m", "disconer.predict.local.worker"],
         stdin=subprocess.PIPE,

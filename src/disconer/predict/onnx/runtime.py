@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from disconer.config import HeadSettings
 from disconer.core.background import made_ahead
+from disconer.core.cores import chosen_threads
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import ONNX_GRAPH
 from disconer.nn.arrays import WordArrays
@@ -22,7 +22,6 @@ from disconer.store.exported import HEAD_ARRAYS, ONNX
 BATCH_SUBWORDS = 2**8  # larger batches do not fit into a core's cache and are slower
 BATCH_CELLS = 2**18
 BATCH_OVERHEAD = 24  # in subwords: the fixed cost of running the graph
-THREADS_VARIABLE = "OMP_NUM_THREADS"  # also used by torch
 ONLY_ERRORS = 3  # of the levels of ONNX Runtime's messages
 
 
@@ -113,9 +112,4 @@ def _session(graph: Path) -> Any:
 
 def n_threads() -> int:
     """$OMP_NUM_THREADS, or the number of processors available to this process."""
-    wanted = os.environ.get(THREADS_VARIABLE, "")
-    if wanted.isdecimal() and int(wanted):
-        return int(wanted)
-    if hasattr(os, "sched_getaffinity"):  # a container may have fewer than the machine
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return chosen_threads()

@@ -17,9 +17,9 @@ from typing import Any
 import ray
 from ray.exceptions import ObjectStoreFullError, OutOfMemoryError, RayActorError, RayError
 
+from disconer.core.cores import usable_cores
 from disconer.core.errors import DisconerError
 from disconer.predict.ray.plan import HERE
-from disconer.text.syntax.processes import n_cores
 
 ADDRESS_VARIABLE = "RAY_ADDRESS"
 # Ray sends its token to an explicit address only if it is told to; that is the user's choice.
@@ -124,7 +124,7 @@ def _init(address: str, actors: int | None) -> None:
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what is wrong, errors say
     if address == HERE:
         # Ray counts processors, it does not pin them: so one more than there are leaves one free.
-        n_cpus = (actors or n_cores()) + FREE_CPUS
+        n_cpus = (actors or usable_cores()) + FREE_CPUS
         start(n_cpus=n_cpus, include_dashboard=False, object_store_memory=STORE_BYTES)
     else:
         join(_checked(address))

@@ -53,6 +53,9 @@ but not gold.</p>
 </form>
 <div id="sentences" data-chunk="{chunk}"></div>
 """
+_SUMS = """<p class="note">An error counts once for each kind and each label among its entities, so these tables may add
+up to more than the table of errors. The number of wrong sentences is smaller: a sentence may have several errors.</p>
+"""
 _TAIL = """<script>
 {hover}</script>
 <script>
@@ -105,7 +108,7 @@ class Report:
         for table in tables(evaluation):
             yield _table(table)
         if len(self._sentences):
-            yield f"<h2>Errors by kind</h2>\n{errors_by_kind(self._confusion)}"
+            yield f"<h2>Errors by kind</h2>\n{_SUMS}{errors_by_kind(self._confusion)}"
             yield f"<h2>Errors by label</h2>\n{errors_by_label(self._confusion, self._sentences.labels())}"
         if confused := labels_confused(self._confusion):
             yield f"<h2>Labels taken for each other</h2>\n{confused}"

@@ -24,11 +24,6 @@ AHEAD = 2  # batches per process that are waiting, or done and not yet taken
 Answer = Parse | Unparsed
 
 
-def n_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class Processes:
     """Processes that run a module, `python -m MODULE ARGUMENT`, whose main is `serve`. They end with this one."""
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from disconer.core.cores import usable_cores
 from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.text.syntax.parser import Identity, Parse, Unparsed, Words
-from disconer.text.syntax.processes import Processes, n_cores, serve
+from disconer.text.syntax.processes import Processes, serve
 from disconer.text.syntax.spec import BIOMEDICAL, ParserSpec
 
 ROOT = -1
@@ -100,7 +101,7 @@ class SpacyParser:
         self.name = str(ParserSpec("spacy", pipeline))
         self._pipeline = pipeline
         self._folder = _find(pipeline)
-        self._n_processes = n_cores() if processes is None else processes
+        self._n_processes = usable_cores() if processes is None else processes
 
     def identity(self) -> Identity:
         meta = _read_meta(self._folder)

@@ -1,0 +1,48 @@
+"""The processor cores that this process may use, and how many threads to start on them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+THREADS_VARIABLE = "OMP_NUM_THREADS"  # what torch and ONNX Runtime go by
+CGROUP = Path("/sys/fs/cgroup")
+
+
+def usable_cores() -> int:
+    """The cores that affinity (taskset, Slurm) and the control group (containers, systemd) leave to this process."""
+    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = _quota(CGROUP)
+    return affinity if quota is None else max(1, min(affinity, int(quota)))
+
+
+def _quota(root: Path) -> float | None:
+    """The cores' worth of time that a control group allows, of either version; None: all of it."""
+    try:
+        allowed, period = (root / "cpu.max").read_text().split()
+    except (OSError, ValueError):
+        try:
+            allowed = (root / "cpu" / "cpu.cfs_quota_us").read_text().strip()
+            period = (root / "cpu" / "cpu.cfs_period_us").read_text().strip()
+        except OSError:
+            return None
+    if not allowed.isdecimal() or not period.isdecimal() or not int(period):  # max, or -1: no limit
+        return None
+    return int(allowed) / int(period)
+
+
+def chosen_threads() -> int:
+    """$OMP_NUM_THREADS, or one for each usable core."""
+    given = os.environ.get(THREADS_VARIABLE, "").split(",")[0].strip()
+    return int(given) if given.isdecimal() and int(given) else usable_cores()
+
+
+def busy_warning(threads: int) -> str | None:
+    """What to say if other programs use the cores that the threads are meant for: then fewer threads are faster."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    if threads == 1 or load <= (os.cpu_count() or 1) - threads + 1:
+        return None
+    return (
+        f"other programs keep this machine busy (load average {load:.1f}, {os.cpu_count()} cores), and {threads} "
+        f"threads that wait for each other may be slower than one: try {THREADS_VARIABLE}=1"
+    )

@@ -1,0 +1,61 @@
+"""Lenient matching: entities that are found in part. All other metrics are strict."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from disconer.core.types import Fragment
+from disconer.evaluate.measures import Counts, Unique
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+Labelled = tuple[str, set[int]]  # a label, and the numbers of the words that an entity touches
+
+
+class Lenient(NamedTuple):
+    """Entities that share a word with an entity of the other side.
+
+    same_label: with one of the same label. any_label: with any.
+    """
+
+    same_label: Counts = Counts()
+    any_label: Counts = Counts()
+
+    def plus(self, other: Lenient) -> Lenient:
+        return Lenient(self.same_label + other.same_label, self.any_label + other.any_label)
+
+
+def lenient(text: str, gold: Unique, predicted: Unique) -> Lenient:
+    """Recall: gold entities that share a word with a prediction. Precision: predictions that share one with gold."""
+    if not gold or not predicted:
+        nothing = Counts(len(gold), 0, len(predicted), 0)
+        return Lenient(nothing, nothing)
+    words = [word.span() for word in _WORD.finditer(text)]
+    starts, ends = [start for start, _ in words], [end for _, end in words]
+    ours, theirs = (
+        [(label, _touched(fragments, starts, ends)) for label, fragments in side] for side in (gold, predicted)
+    )
+    found, right = _sharing(ours, theirs), _sharing(theirs, ours)
+    return Lenient(
+        Counts(len(gold), sum(same for same, _ in found), len(predicted), sum(same for same, _ in right)),
+        Counts(len(gold), sum(some for _, some in found), len(predicted), sum(some for _, some in right)),
+    )
+
+
+def _touched(fragments: Iterable[Fragment], starts: Sequence[int], ends: Sequence[int]) -> set[int]:
+    return {number for start, end in fragments for number in range(bisect_right(ends, start), bisect_left(starts, end))}
+
+
+def _sharing(entities: Sequence[Labelled], others: Sequence[Labelled]) -> list[tuple[bool, bool]]:
+    """For each entity, whether it shares a word with another one of its label, and with any other one."""
+    labels_at: dict[int, set[str]] = {}
+    for label, words in others:
+        for word in words:
+            labels_at.setdefault(word, set()).add(label)
+    return [
+        (any(label in labels_at.get(word, ()) for word in words), not words.isdisjoint(labels_at))
+        for label, words in entities
+    ]

@@ -1,0 +1,49 @@
+"""The device and the number format that a network runs with: what is asked for and not there is one sentence."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from disconer.core.cores import chosen_threads
+from disconer.core.errors import DisconerError, first_line
+from disconer.nn.runtime import Device
+
+
+def usable_device(device: Device = None) -> torch.device:
+    """The device of this name; None: a GPU if there is one, else the CPU."""
+    try:
+        chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.zeros(1, device=chosen)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise DisconerError(
+            f"This machine has no device {str(device)!r} that torch can use",
+            got=first_line(error),
+            expected=f"one of {', '.join(_devices())}",
+            fix="Leave it out to use the best one.",
+        ) from error
+    return chosen
+
+
+def _devices() -> list[str]:
+    gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
+    return ["cpu", *gpus, *(["mps"] if torch.backends.mps.is_available() else [])]
+
+
+def cpu_trains_in(precision: torch.dtype) -> bool:
+    """Whether this CPU's kernels have that precision: LSTMs in bf16 need AVX512 or better."""
+    lstm = nn.LSTM(8, 8, bidirectional=True)
+    try:
+        with torch.autocast("cpu", dtype=precision):
+            lstm(torch.zeros(2, 2, 8))[0].sum().backward()
+    except RuntimeError:
+        return False
+    return True
+
+
+def use_chosen_threads() -> int:
+    """Let torch start as many threads as this process has cores, or as the user says; returns how many."""
+    threads = chosen_threads()
+    if torch.get_num_threads() != threads:
+        torch.set_num_threads(threads)
+    return threads

@@ -1,0 +1,92 @@
+"""A device or precision that is asked for and not there is one sentence; threads follow the cores of this process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from disconer import DisconerError
+from disconer.core import cores
+from disconer.nn.devices import cpu_trains_in, usable_device
+from disconer.predict.recognizer import Recognizer
+from disconer.runs.processes import build_accelerator
+from disconer.store.checkpoint import save_model
+from nn.toy import letter_model
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
+@pytest.mark.parametrize("device", ["cuda", "cuda:1", "gpu", "cuda:x"])
+def test_a_device_that_is_not_there(device: str) -> None:
+    with pytest.raises(DisconerError, match=rf"no device '{device}' that torch can use.*expected one of cpu"):
+        Recognizer(letter_model(), device=device)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
+def test_the_command_says_it_in_one_paragraph(tmp_path: Path) -> None:
+    save_model(letter_model(), tmp_path / "model")
+    command = ["predict", "--text", "p", "--model", str(tmp_path / "model"), "--device", "cuda"]
+    done = subprocess.run([sys.executable, "-m", "disconer", *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: This machine has no device 'cuda'")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_best_device_is_there() -> None:
+    assert usable_device().type in ("cpu", "cuda")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
+def test_a_precision_that_the_cpu_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on CPUs without AVX512."""
+
+    def lacking(*given: object, **named: object) -> None:
+        raise RuntimeError("could not create a primitive descriptor for the LSTM forward propagation primitive")
+
+    monkeypatch.setattr(torch.nn.LSTM, "forward", lacking)
+    assert not cpu_trains_in(torch.bfloat16)
+    with pytest.raises(DisconerError, match=r"This machine's CPU cannot train with precision bf16\. Use auto"):
+        build_accelerator("bf16")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"), [("max 100000", 8), ("150000 100000", 1), ("400000 100000", 4), ("50000 100000", 1)]
+)
+def test_cores_are_those_of_the_control_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, expected: int
+) -> None:
+    (tmp_path / "cpu.max").write_text(content + "\n")
+    monkeypatch.setattr(cores, "CGROUP", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    assert cores.usable_cores() == expected
+
+
+def test_cores_of_the_first_version_of_control_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cpu").mkdir()
+    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("200000\n")
+    (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
+    monkeypatch.setattr(cores, "CGROUP", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    assert cores.usable_cores() == 2
+    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("-1\n")
+    assert cores.usable_cores() == 8
+
+
+def test_the_user_s_number_of_threads_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3,1")
+    assert cores.chosen_threads() == 3
+    monkeypatch.setenv("OMP_NUM_THREADS", "many")
+    assert cores.chosen_threads() == cores.usable_cores()
+
+
+def test_a_busy_machine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(os, "getloadavg", lambda: (9.0, 9.0, 9.0))
+    assert "load average 9.0, 8 cores" in str(cores.busy_warning(8))
+    assert cores.busy_warning(1) is None
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.3, 9.0, 9.0))
+    assert cores.busy_warning(8) is None
