@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 import disconer
@@ -58,3 +60,23 @@ def test_progress_is_shown_when_it_is_asked_for(ner: Recognizer, capsys: pytest.
 
 def test_the_package_shows_what_it_offers() -> None:
     assert {"Recognizer", "Document", "read", "write", "to_dataframe"} <= set(dir(disconer))
+
+
+def test_time_is_linear_in_the_length_of_a_text(ner: Recognizer) -> None:
+    """Of this process, whatever else runs; twice what linear growth would be is allowed."""
+    line = "had p in my k. No more k here, and then p again.\n"
+    seconds = []
+    for times in (600, 3600):
+        text = line * times
+        started = time.process_time()
+        assert len(ner(text).entities) == 3 * times
+        seconds.append(time.process_time() - started)
+    assert seconds[1] < 2 * 6 * seconds[0]
+
+
+def test_a_single_long_text_shows_how_far_it_is(ner: Recognizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("disconer.predict.recognizer.note", said.append)
+    ner("had p in my k. No more k here.\n" * 2000)
+    assert len(said) > 2
+    assert said[-1] == f"batch {len(said):,} of {len(said):,}"

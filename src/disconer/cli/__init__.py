@@ -13,11 +13,11 @@ from itertools import zip_longest
 from typing import Annotated, Any, TextIO
 
 import typer
-from typer.core import TyperCommand
 
 from disconer.cli.adapt import adapt_cli
 from disconer.cli.bench import bench_cli
 from disconer.cli.check import check_cli
+from disconer.cli.commands import Command, Group, OutputCommand
 from disconer.cli.convert import convert_cli
 from disconer.cli.demo import demo_cli
 from disconer.cli.evaluate import evaluate_cli
@@ -38,7 +38,7 @@ from disconer.core.version import __version__
 from disconer.predict.ray.plan import HERE, RAY_OPTION
 
 
-class RayCommand(TyperCommand):
+class RayCommand(Command):
     """A command that takes `--ray` with and without an address."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -65,29 +65,29 @@ app = typer.Typer(
     name="disconer",
     help="Named entity recognition for entities of every shape: regular, overlapped and discontinuous.",
     no_args_is_help=True,
-    add_completion=False,
+    cls=Group,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command("models")(models_cli)
-app.command("demo")(demo_cli)
-app.command("convert")(convert_cli)
-app.command("formats")(formats_cli)
-app.command("init")(init_cli)
-app.command("prepare", cls=PrepareCommand)(prepare_cli)
-app.command("parse")(parse_cli)
-app.command("stats")(stats_cli)
-app.command("check")(check_cli)
-app.command("adapt")(adapt_cli)
-app.command("train")(train_cli)
-app.command("evaluate")(evaluate_cli)
-app.command("export")(export_cli)
-app.command("predict", cls=RayCommand)(predict_cli)
-app.command("merge")(merge_cli)
-app.command("render")(render_cli)
-app.command("serve", cls=RayCommand)(serve_cli)
-app.command("bench")(bench_cli)
+app.command("predict", cls=RayCommand, rich_help_panel="Find entities")(predict_cli)
+app.command("serve", cls=RayCommand, rich_help_panel="Find entities")(serve_cli)
+app.command("render", cls=Command, rich_help_panel="Find entities")(render_cli)
+app.command("merge", cls=Command, rich_help_panel="Find entities")(merge_cli)
+app.command("convert", cls=OutputCommand, rich_help_panel="Data")(convert_cli)
+app.command("formats", cls=Command, rich_help_panel="Data")(formats_cli)
+app.command("stats", cls=Command, rich_help_panel="Data")(stats_cli)
+app.command("check", cls=Command, rich_help_panel="Data")(check_cli)
+app.command("prepare", cls=PrepareCommand, rich_help_panel="Data")(prepare_cli)
+app.command("parse", cls=OutputCommand, rich_help_panel="Data")(parse_cli)
+app.command("init", cls=Command, rich_help_panel="Training")(init_cli)
+app.command("train", cls=Command, rich_help_panel="Training")(train_cli)
+app.command("evaluate", cls=Command, rich_help_panel="Training")(evaluate_cli)
+app.command("adapt", cls=OutputCommand, rich_help_panel="Training")(adapt_cli)
+app.command("models", cls=Command, rich_help_panel="Models")(models_cli)
+app.command("demo", cls=Command, rich_help_panel="Models")(demo_cli)
+app.command("export", cls=OutputCommand, rich_help_panel="Models")(export_cli)
+app.command("bench", cls=Command, rich_help_panel="Models")(bench_cli)
 
 
 def _show_version(wanted: bool) -> None:

@@ -20,7 +20,7 @@ USUAL = AdaptSettings()
 def adapt_cli(
     encoder: Annotated[str, typer.Argument(metavar="ENCODER", help="A folder, or a name as in encoder.name.")],
     texts: Annotated[list[Path], typer.Argument(metavar="TEXT", help="Files, folders, .zip, .gz or .xz to read.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the adapted encoder.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the adapted encoder; also as -o OUT.")],
     minutes: Annotated[
         float | None, typer.Option("--minutes", help="Time limit for the whole run, from reading text to saving.")
     ] = None,
@@ -30,14 +30,14 @@ def adapt_cli(
     ] = USUAL.epochs,
     length: Annotated[int, typer.Option("--length", help="Subwords per sequence.")] = USUAL.length,
     batch: Annotated[
-        int, typer.Option("--batch", help="Sequences per optimizer step, over all processes.")
+        int, typer.Option("--batch", "--batch-size", help="Sequences per optimizer step, over all processes.")
     ] = USUAL.batch,
     at_once: Annotated[
         int | None, typer.Option("--at-once", help="Sequences per forward pass on one device; default: what fits.")
     ] = None,
     rate: Annotated[
         float | None,
-        typer.Option("--rate", help="Peak learning rate; default: 5e-4 for hidden sizes up to 512, else 1e-4."),
+        typer.Option("--rate", "--lr", help="Peak learning rate; default: 5e-4 for hidden sizes up to 512, else 1e-4."),
     ] = None,
     warmup: Annotated[
         float, typer.Option("--warmup", help="Fraction of the run used for learning rate warm-up.")

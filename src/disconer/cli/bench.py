@@ -40,7 +40,7 @@ def bench(
 def bench_cli(
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="M", help="Folder or name of the model; default: clinical-trials."),
+        typer.Option("--model", "-m", metavar="M", help="Folder or name of the model; default: clinical-trials."),
     ] = None,
     data: Annotated[
         Path | None,

@@ -46,7 +46,9 @@ def demo_cli(
         typer.Option("--out", "-o", help="Folder for the model; default: where `--model demo` finds it."),
     ] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Number of training epochs.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Train again if the model already exists.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", "--overwrite", help="Train again if the model already exists.")
+    ] = False,
 ) -> None:
     """Train a small model on bundled data, in a few minutes and without a GPU.
 

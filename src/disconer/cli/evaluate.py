@@ -85,7 +85,7 @@ def _compare(
 
 def evaluate_cli(
     gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Annotated documents: file, folder, .zip or .gz.")],
-    model: Annotated[str | None, typer.Option("--model", metavar="M", help="Model to evaluate.")] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", metavar="M", help="Model to evaluate.")] = None,
     predictions: Annotated[
         Path | None, typer.Option("--predictions", metavar="P", help="Predicted documents, matched by id.")
     ] = None,
@@ -105,7 +105,7 @@ def evaluate_cli(
         typer.Option("--html", metavar="FILE", help="Also write an HTML report: plots and every wrong sentence."),
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
+    force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite FILE.")] = False,
 ) -> None:
     """Compare predictions with gold: precision, recall and F1 by kind and label, error classes, calibration."""
     ledger = Ledger(skip_bad=skip_bad)

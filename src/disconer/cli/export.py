@@ -25,7 +25,7 @@ def export_cli(
     model: Annotated[
         str, typer.Argument(metavar="MODEL", help="Folder or name of the model, or folder of a training run.")
     ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the exported model.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the exported model; also as -o OUT.")],
     onnx: Annotated[bool, typer.Option("--onnx", help="Export for ONNX Runtime: runs on CPUs, without torch.")] = False,
     int8: Annotated[bool, typer.Option("--int8", help="With --onnx: 8-bit weights, smaller and faster.")] = False,
     compact: Annotated[
@@ -35,7 +35,7 @@ def export_cli(
         Path | None,
         typer.Option("--check", metavar="GOLD", help="Compare both models on annotated documents."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace OUT.")] = False,
+    force: Annotated[bool, typer.Option("--force", "--overwrite", help="Replace OUT.")] = False,
 ) -> None:
     """Export a trained model. predict, evaluate and serve accept the result like any other model."""
     if onnx == compact or (int8 and not onnx):

@@ -112,7 +112,7 @@ def init_cli(
             help="Keep documents in one split whose ids agree in what this regular expression matches: '^(\\d+)'.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite existing files.")] = False,
 ) -> None:
     """Write a commented configuration for your own data.
 

@@ -25,7 +25,7 @@ def merge_cli(
     to_format: Annotated[
         str | None, typer.Option("--to", help="Format to write; taken from the suffix of OUT if not given.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT.")] = False,
+    force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite OUT.")] = False,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Keep the first of several documents with one id, and count the rest.")
     ] = False,

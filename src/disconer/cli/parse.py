@@ -70,7 +70,9 @@ def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 def parse_cli(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File, folder, .zip or .gz to read.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write; .jsonl keeps everything.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="OUT", help="File or folder to write, also as -o OUT; .jsonl keeps all.")
+    ],
     parser: Annotated[
         str, typer.Option("--parser", metavar="P", help=f"Dependency parser: {FORMS.removeprefix('none, data, ')}.")
     ] = BIOMEDICAL,
@@ -93,7 +95,7 @@ def parse_cli(
         int | None, typer.Option("--processes", min=1, help="Processes of a spaCy parser; default: one per core.")
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT.")] = False,
+    force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite OUT.")] = False,
 ) -> None:
     """Add dependency heads and relations to the sentences of a corpus.
 

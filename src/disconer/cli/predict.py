@@ -64,7 +64,7 @@ def predict_cli(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="M", help="Folder or name of the model; default: clinical-trials."),
+        typer.Option("--model", "-m", metavar="M", help="Folder or name of the model; default: clinical-trials."),
     ] = None,
     labels: Annotated[
         str | None, typer.Option("--labels", metavar="A,B", help="Only entities with these labels.")
@@ -109,7 +109,9 @@ def predict_cli(
     gpus_per_actor: Annotated[
         float, typer.Option("--gpus-per-actor", min=0, metavar="X", help="With --ray; 0.5 lets two actors share a GPU.")
     ] = 0.0,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite OUT, including finished parts.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", "--overwrite", help="Overwrite OUT, including finished parts.")
+    ] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
 ) -> None:
     """Find entities in texts.

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from disconer.cli.commands import OutputCommand
 from disconer.cli.console import report
 from disconer.core.errors import DisconerError
 from disconer.corpora import RECIPES, Option, Recipe, recipe_named
@@ -18,7 +18,7 @@ from disconer.corpora import RECIPES, Option, Recipe, recipe_named
 _OPTIONS = "disconer.options"  # under which a context remembers the options that the recipe was given
 
 
-class PrepareCommand(TyperCommand):
+class PrepareCommand(OutputCommand):
     """A command that accepts the options of the recipe on its command line, and without arguments lists all recipes.
 
     Recipes are loaded only then: other verbs start without them.
@@ -82,9 +82,11 @@ def prepare_cli(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus; `disconer prepare` alone lists them.")],
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The original distribution: a folder or archive.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write; also as -o OUT.")],
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it was prepared before.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", "--overwrite", help="Replace OUT if it was prepared before.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print prepared.json.")] = False,
 ) -> None:
     """Turn the official distribution of a corpus into train.jsonl, dev.jsonl and test.jsonl, split as in papers.

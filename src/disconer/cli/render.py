@@ -87,7 +87,9 @@ def render_cli(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="Annotated documents: file, folder, .zip or .gz.")],
     target: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="FILE.html or FILE.svg; HTML to stdout if not given."),
+        typer.Option(
+            "--out", "-o", "--output", metavar="FILE", help="FILE.html or FILE.svg; HTML to stdout if not given."
+        ),
     ] = None,
     from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; detected if not given.")] = None,
     gold: Annotated[
@@ -98,7 +100,7 @@ def render_cli(
     ] = None,
     arcs: Annotated[bool, typer.Option("--arcs", help="Also draw dependency arcs of parsed sentences.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
+    force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite FILE.")] = False,
 ) -> None:
     """Draw annotated text as HTML or SVG, with every entity in a lane under the text."""
     ledger = Ledger(skip_bad=skip_bad)

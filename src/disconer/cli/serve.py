@@ -140,7 +140,9 @@ def _warn_of_strangers(host: str) -> None:
 def serve_cli(
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="M", help="Model to serve, M or NAME=M; repeatable. The first is the default."),
+        typer.Option(
+            "--model", "-m", metavar="M", help="Model to serve, M or NAME=M; repeatable. The first is the default."
+        ),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all interfaces.")] = HOST,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port.")] = PORT,

@@ -1,0 +1,88 @@
+"""What all commands share: help, groups, names of options."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from disconer import Document, Entity, read, write
+from disconer.cli import app
+from disconer.formats import FORMATS
+
+ROOT: Any = typer.main.get_command(app)
+NAMES = list(ROOT.commands)
+
+
+def help_of(*words: str, width: int = 80) -> str:
+    result = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": str(width), "TERMINAL_WIDTH": str(width)})
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_flags_have_no_type(name: str) -> None:
+    assert "<bool>" not in help_of(name, width=120)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_paragraphs_are_broken_by_the_terminal_alone(name: str) -> None:
+    assert all("\n" not in paragraph for paragraph in ROOT.commands[name].help.split("\n\n"))
+
+
+@pytest.mark.parametrize("name", ["predict", "convert", "train"])
+def test_lines_of_help_are_full(name: str) -> None:
+    """No line of a paragraph is so short that the next line's first word would have fitted."""
+    text = help_of(name).split("╭")[0]
+    for paragraph in re.split(r"\n\s*\n", text):
+        lines = [line.strip() for line in paragraph.strip().splitlines()]
+        for line, following in pairwise(lines):
+            assert len(line) + 1 + len(following.split()[0]) > 76, paragraph
+
+
+def test_commands_are_in_groups_and_completion_is_offered() -> None:
+    shown = help_of()
+    for panel in ("Find entities", "Data", "Training", "Models"):
+        assert f"─ {panel} ─" in shown
+    assert "--install-completion" in shown
+    assert "<bool>" not in shown
+
+
+@pytest.mark.parametrize("name", ["predict", "convert", "evaluate", "init"])
+def test_formats_are_listed(name: str) -> None:
+    shown = " ".join(help_of(name).split())
+    assert f"Formats: {', '.join(FORMATS.names())}." in shown
+
+
+def flags(name: str) -> set[str]:
+    return {flag for parameter in ROOT.commands[name].params for flag in parameter.opts}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_name_for_one_thing(name: str) -> None:
+    own = flags(name)
+    assert ("--model" in own) == ("-m" in own)
+    assert ("--force" in own) == ("--overwrite" in own)
+    assert ("--out" in own) == ("-o" in own)
+    assert "--output" not in own or "--out" in own
+
+
+def test_the_output_of_a_conversion_has_that_name_too_and_is_told(tmp_path: Path) -> None:
+    documents = [Document("d", "some pain", (Entity("ADR", ((5, 9),)),))]
+    write(documents, tmp_path / "a.jsonl")
+    for number, given in enumerate((["-o"], ["--out"], [])):
+        out = tmp_path / f"{number}.xml"
+        result = CliRunner().invoke(app, ["convert", str(tmp_path / "a.jsonl"), *given, str(out)])
+        assert result.exit_code == 0, result.output
+        assert result.stderr == f"written: 1 documents with 1 entities as bioc-xml in {out}\n"
+        assert [document.id for document in read(out)] == ["d"]
+
+
+def test_usual_names_of_training_settings() -> None:
+    assert {"--lr", "--batch-size", "--epochs", "--seed"} <= flags("train")
+    assert {"--lr", "--batch-size"} <= flags("adapt")
