@@ -30,7 +30,7 @@ def bench(
     from disconer.bench.measurements import bench as measure
     from disconer.demo import demo_config
     from disconer.formats import read
-    from disconer.predict.recognizer import load
+    from disconer.predict.loading import load
 
     documents = read(data or demo_config().data.dev, from_format)
     standard = None if encoder is None else load(find_model(encoder))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import socket
 import sys
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from disconer.core.errors import DisconerError
+from disconer.core.installed import require
 from disconer.predict.ray.plan import check_ray_installed
+from disconer.predict.settings import RuntimeName
 from disconer.serve.limits import Limits
 from disconer.serve.ray.plan import Plan, Replicas
 from disconer.store.names import default_model
@@ -34,6 +35,7 @@ def serve_models(
     port: int = PORT,
     token: str | None = None,
     device: str | None = None,
+    runtime: RuntimeName | None = None,
     limits: Limits = DEFAULT,
 ) -> None:
     """Serve models until a signal stops the process.
@@ -47,7 +49,7 @@ def serve_models(
 
     named = model_names(models)
     with bound_socket(host, port) as bound:
-        recognizers = _load(named, device)
+        recognizers = _load(named, device, runtime)
         app = create_app(recognizers, limits=limits, token=token)
         logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
         server = make_server(
@@ -92,19 +94,14 @@ def end_service_on_ray(address: str) -> None:
 
 
 def check_installed() -> None:
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise DisconerError(
-            f"The service needs packages that are not installed: {', '.join(missing)}",
-            fix="Install them: pip install 'disconer[serve]'.",
-        )
+    require("The service", "serve", NEEDED)
 
 
-def _load(named: dict[str, str], device: str | None) -> dict[str, Annotator]:
+def _load(named: dict[str, str], device: str | None, runtime: RuntimeName | None) -> dict[str, Annotator]:
     print(f"loading {', '.join(named)} …", file=sys.stderr, flush=True)
-    from disconer.predict.recognizer import Recognizer  # only here: it imports torch
+    from disconer.predict.recognizer import Recognizer  # only here: it may import torch
 
-    return {name: Recognizer.from_pretrained(where, device=device) for name, where in named.items()}
+    return {name: Recognizer.from_pretrained(where, device=device, runtime=runtime) for name, where in named.items()}
 
 
 def _say_where(bound: socket.socket, names: list[str], *, has_token: bool) -> None:
@@ -140,6 +137,9 @@ def serve_cli(
         ),
     ] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1 …; default: a GPU if available.")] = None,
+    runtime: Annotated[
+        RuntimeName | None, typer.Option(help="onnx or torch; default: torch on a GPU, else ONNX Runtime.")
+    ] = None,
     max_body: Annotated[int, typer.Option(help="Maximum request size in bytes.")] = DEFAULT.body_bytes,
     max_texts: Annotated[int, typer.Option(help="Maximum texts per request.")] = DEFAULT.texts,
     max_characters: Annotated[int, typer.Option(help="Maximum characters per text.")] = DEFAULT.text_characters,
@@ -193,4 +193,4 @@ def serve_cli(
         return
     if (replicas, threads, gpus) != (None, None, None):
         raise DisconerError("--replicas, --threads and --gpus need --ray", fix="Add --ray.")
-    serve_models(chosen, host=host, port=port, token=token, device=device, limits=limits)
+    serve_models(chosen, host=host, port=port, token=token, device=device, runtime=runtime, limits=limits)

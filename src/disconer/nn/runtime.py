@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 Device: TypeAlias = "str | torch.device | None"
 Precision: TypeAlias = Literal["fp32", "bf16"]
+RuntimeName: TypeAlias = Literal["onnx", "torch"]
 
 
 class Runtime(Protocol):
     """A network that is ready to find entities.
 
+    name: of what runs it.
     device: where it runs, as torch names devices.
     batch_pieces, batch_cells: of the largest batch that it should be given, padding counted: what the encoder reads,
         and what the head makes of it (`HeadKind.cells`). They bound the memory of prediction, whatever the text.
@@ -31,6 +33,7 @@ class Runtime(Protocol):
     size_multiple: of which the numbers of words and pieces of a batch should be.
     """
 
+    name: RuntimeName
     device: str
     batch_pieces: int
     batch_cells: int

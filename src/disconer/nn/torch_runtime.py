@@ -11,7 +11,7 @@ from torch import nn
 
 from disconer.nn.arrays import WordArrays
 from disconer.nn.network import AnyNetwork
-from disconer.nn.runtime import Device, Precision
+from disconer.nn.runtime import Device, Precision, RuntimeName
 from disconer.nn.tensors import WordBatch
 from disconer.nn.windows import Found
 
@@ -29,6 +29,8 @@ def size_multiple(device: torch.device) -> int:
 
 class TorchRuntime:
     """Runs a network on a device. See `Runtime`."""
+
+    name: RuntimeName = "torch"
 
     def __init__(self, network: AnyNetwork, device: Device = None, precision: Precision = "fp32") -> None:
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from disconer.core.types import Document
 
 Precision = Literal["fp32", "bf16"]
+RuntimeName = Literal["onnx", "torch"]
 
 
 class Annotator(Protocol):
@@ -23,7 +24,7 @@ class Settings:
 
     model: folder or name. labels: those that are wanted, with commas; None for all.
     threshold: entities with a lower score are left out.
-    parser, device, precision: see `Recognizer`.
+    parser, device, precision, runtime: see `Recognizer`.
     """
 
     model: str
@@ -32,3 +33,4 @@ class Settings:
     parser: str | None = None
     device: str | None = None
     precision: Precision = "fp32"
+    runtime: RuntimeName | None = None

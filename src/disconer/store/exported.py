@@ -9,8 +9,6 @@ from typing import Any
 from disconer.nn.bits import CHANGE_BITS, MATRIX_BITS, TABLE_BITS
 from disconer.store.card import comparison_in_words
 
-ONNX = ".onnx"  # the names of all graphs: the network (`core.files.ONNX_GRAPH`), and further ones of its head
-HEAD_ARRAYS = "head.safetensors"  # arrays that the head needs to decode the network's scores
 RUNTIME = "runtime"  # the key in config.json of the description below
 
 

@@ -14,7 +14,7 @@ from disconer.core.files import BUNDLED_MODELS, CONFIG, ONNX_GRAPH, RUN_FOLDERS,
 MODEL_VARIABLE = "DISCONER_MODEL"
 DEFAULT = "clinical-trials"  # the default
 DEMO = "demo"
-_MODEL_FILES = [CONFIG, WEIGHTS, "*.onnx", "head.safetensors", "tokenizer*", "words.json", "README.md"]
+_MODEL_FILES = [CONFIG, WEIGHTS, "*.onnx", "onnx/*", "tokenizer*", "words.json", "README.md"]
 
 
 def own_models() -> Path:
@@ -155,7 +155,7 @@ def _known(name: str, folder: Path) -> KnownModel:
         licence=release.get("licence", ""),
         f1={split: measured["overall"]["f1"] for split, measured in figures.items()},
         discontinuous_f1={split: measured["kinds"]["discontinuous"]["f1"] for split, measured in figures.items()},
-        size=sum(path.stat().st_size for path in folder.iterdir()),
+        size=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
     )
 
 

@@ -1,4 +1,4 @@
-"""Heads outside torch: the graphs that a head is exported as, and what reads entities off their scores.
+"""Heads outside torch: the graphs of a head, and what reads entities off their scores.
 
 No torch here: only those who make graphs need it.
 """
@@ -42,12 +42,10 @@ class HeadGraphs:
     scores: the end of the graph of the whole network. Its module takes the words, (windows, words, d), the lengths,
         (windows,), and then the inputs named here, which the `ScoreReader` makes.
     further: graphs that the reader runs by itself, by name.
-    arrays: numbers that the reader needs, by name.
     """
 
     scores: Graph
     further: Mapping[str, Graph] = field(default_factory=dict)
-    arrays: Arrays = field(default_factory=dict)
 
 
 class ScoreReader(Protocol):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from disconer.evaluate.ceiling import Reach
 from disconer.evaluate.survey import Survey
-from disconer.nn.heads.exported import Arrays, HeadGraphs, RunGraph
+from disconer.nn.heads.exported import HeadGraphs, RunGraph
 from disconer.nn.heads.grid.oracle import grid_reach
 from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, GridReader
 from disconer.nn.heads.grid.settings import GridSettings
@@ -81,9 +81,7 @@ class GridKind(HeadKind[GridSettings]):
 
         return grid_graphs(head)
 
-    def reader(
-        self, settings: GridSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph], arrays: Arrays
-    ) -> GridReader:
+    def reader(self, settings: GridSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]) -> GridReader:
         return GridReader(
             labels,
             grid=graphs[GRID_GRAPH],

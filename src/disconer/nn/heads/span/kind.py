@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from disconer.evaluate.ceiling import Reach
 from disconer.evaluate.survey import Survey
-from disconer.nn.heads.exported import Arrays, HeadGraphs, RunGraph
+from disconer.nn.heads.exported import HeadGraphs, RunGraph
 from disconer.nn.heads.kind import HeadKind, Proposal
 from disconer.nn.heads.span.oracle import span_reach
 from disconer.nn.heads.span.proposal import propose_spans
@@ -78,9 +78,7 @@ class SpanKind(HeadKind[SpanSettings]):
 
         return span_graphs(head)
 
-    def reader(
-        self, settings: SpanSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph], arrays: Arrays
-    ) -> SpanReader:
+    def reader(self, settings: SpanSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]) -> SpanReader:
         return SpanReader(
             labels, max_width=settings.max_width, multilabel=settings.multilabel, pair_graph=graphs.get(PAIRS)
         )

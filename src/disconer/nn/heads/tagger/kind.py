@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from disconer.evaluate.ceiling import Reach
 from disconer.evaluate.survey import Survey
-from disconer.nn.heads.exported import Arrays, HeadGraphs, RunGraph
+from disconer.nn.heads.exported import HeadGraphs, RunGraph
 from disconer.nn.heads.kind import HeadKind, Proposal
-from disconer.nn.heads.tagger.numpy_crf import NumpyCrf
 from disconer.nn.heads.tagger.oracle import propose_scheme, tag_reach
 from disconer.nn.heads.tagger.reading import TagReader
 from disconer.nn.heads.tagger.schemes import SCHEMES
@@ -66,11 +65,9 @@ class TaggerKind(HeadKind[TaggerSettings]):
 
         return tagger_graphs(head)
 
-    def reader(
-        self, settings: TaggerSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph], arrays: Arrays
-    ) -> TagReader:
+    def reader(self, settings: TaggerSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]) -> TagReader:
         scheme = SCHEMES[settings.scheme]
-        return TagReader(scheme, scheme.tags(labels), NumpyCrf.from_arrays(arrays))
+        return TagReader(scheme, scheme.tags(labels))
 
 
 @lru_cache
