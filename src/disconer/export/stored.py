@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import chain
+from math import prod
 from typing import Any
 
 from torch import nn
@@ -14,7 +17,9 @@ from disconer.export.tracing import graphs_of, tidied, trace
 from disconer.nn.heads.exported import Graph
 from disconer.nn.network import AnyNetwork
 from disconer.store.checkpoint import Model
-from disconer.store.graphs import UNKNOWN, NoGraphs, Shapes, StoredGraphs
+from disconer.store.graphs import UNKNOWN, NoGraphs, Shapes, StoredGraph, StoredGraphs
+
+LARGE = 2**20  # numbers: ONNX Runtime copies constants; a table as large as this is worth handing over with each batch
 
 
 def with_graphs(model: Model) -> Model:
@@ -25,29 +30,30 @@ def with_graphs(model: Model) -> Model:
 def make_graphs(model: Model) -> StoredGraphs | NoGraphs:
     """The graphs of a model without its weights, or why it has none."""
     network = model.network.eval()
-    graphs: dict[str, bytes] = {}
-    weights: dict[str, Shapes] = {}
     try:
-        for name, graph in graphs_of(model).items():
-            graphs[name], weights[name] = _without_weights(graph, network)
+        graphs = {name: _without_weights(graph, network) for name, graph in graphs_of(model).items()}
     except DisconerError as error:
         return NoGraphs(f"{error.what}: {error.got}" if error.got else error.what)
-    return StoredGraphs(graphs, weights, max_subwords=model.max_subwords, padding=model.reader.padding)
+    return StoredGraphs(graphs, max_subwords=model.max_subwords, padding=model.reader.padding)
 
 
-def _without_weights(graph: Graph, network: AnyNetwork) -> tuple[bytes, Shapes]:
-    """A graph, and the shapes of the weights that it takes, by the network's names for them."""
+def _without_weights(graph: Graph, network: AnyNetwork) -> StoredGraph:
+    """A graph that takes weights by the network's names for them."""
     names = _network_names(graph.module, network)
-    traced = tidied(trace(graph, network.words.encoder, unfolded=names))
-    shapes = {}
-    for weight in traced.graph.initializer:
-        if weight.name in names:
-            weight.name = names[weight.name]
-            shapes[weight.name] = tuple(weight.dims)
-            _empty(weight)
+    traced = trace(graph, network.words.encoder, unfolded=names)
     for node in traced.graph.node:
         node.input[:] = [names.get(name, name) for name in node.input]
-    return traced.SerializeToString(), shapes
+    for weight in traced.graph.initializer:
+        weight.name = names.get(weight.name, weight.name)
+    weights = frozenset(names.values())
+    transposed = _take_transposed(traced, weights)
+    tables = _take_tables(traced, weights)
+    constants = {weight.name: tuple(weight.dims) for weight in traced.graph.initializer if weight.name in weights}
+    for weight in traced.graph.initializer:
+        if weight.name in weights:
+            _empty(weight)
+    shapes = {name: shape for name, shape in constants.items() if name not in transposed}
+    return StoredGraph(tidied(traced).SerializeToString(), shapes, transposed, tables)
 
 
 def _network_names(module: nn.Module, network: AnyNetwork) -> dict[str, str]:
@@ -55,6 +61,57 @@ def _network_names(module: nn.Module, network: AnyNetwork) -> dict[str, str]:
     known = {id(weight): name for name, weight in network.state_dict(keep_vars=True).items()}
     own = chain(module.named_parameters(remove_duplicate=False), module.named_buffers(remove_duplicate=False))
     return {name: known[id(weight)] for name, weight in own if id(weight) in known}
+
+
+def _take_transposed(traced: Any, weights: Collection[str]) -> Shapes:
+    """Let a graph take matrices that it would only transpose as it needs them, so that loading keeps no second copy.
+
+    Returns them with the shapes that the network stores them in.
+    """
+    uses = Counter(name for node in traced.graph.node for name in node.input)
+    given = {
+        node.output[0]: node.input[0]
+        for node in traced.graph.node
+        if node.op_type == "Transpose"
+        and node.input[0] in weights
+        and uses[node.input[0]] == 1
+        and list(node.attribute[0].ints) == [1, 0]
+    }
+    kept = [node for node in traced.graph.node if node.output[0] not in given]
+    del traced.graph.node[:]
+    traced.graph.node.extend(kept)
+    for node in traced.graph.node:
+        node.input[:] = [given.get(name, name) for name in node.input]
+    shapes = {}
+    for weight in traced.graph.initializer:
+        if weight.name in given.values():
+            shapes[weight.name] = tuple(weight.dims)
+            weight.dims[:] = weight.dims[::-1]
+    return shapes
+
+
+def _take_tables(traced: Any, weights: Collection[str]) -> Shapes:
+    """Let a graph take large tables that it only looks up rows of as inputs; returns their shapes."""
+    from onnx import helper
+
+    computed_with = {
+        name
+        for node in traced.graph.node
+        for place, name in enumerate(node.input)
+        if node.op_type != "Gather" or place > 0
+    }
+    tables = {
+        weight.name: weight
+        for weight in traced.graph.initializer
+        if weight.name in weights and weight.name not in computed_with and prod(weight.dims) >= LARGE
+    }
+    for name, weight in tables.items():
+        traced.graph.input.append(helper.make_tensor_value_info(name, weight.data_type, list(weight.dims)))
+    shapes = {name: tuple(weight.dims) for name, weight in tables.items()}
+    kept = [weight for weight in traced.graph.initializer if weight.name not in tables]
+    del traced.graph.initializer[:]
+    traced.graph.initializer.extend(kept)
+    return shapes
 
 
 def _empty(weight: Any) -> None:

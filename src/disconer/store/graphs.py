@@ -18,20 +18,32 @@ NETWORK = "network"  # the main one, up to the scores of the head; the head may 
 GRAPHS_FOLDER = "onnx"  # of a model folder
 INDEX = "graphs.json"  # in it; written last
 
-Shapes = Mapping[str, tuple[int, ...]]  # of weights, by the network's names for them
+Shapes = Mapping[str, tuple[int, ...]]  # of weights, as the network stores them, by its names for them
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGraph:
+    """A graph, and the weights that it takes.
+
+    onnx: the graph itself. constants: those that it takes as they are; transposed: matrices that it takes transposed;
+    tables: those that are inputs of it, as only some of their rows are read.
+    """
+
+    onnx: bytes
+    constants: Shapes
+    transposed: Shapes
+    tables: Shapes
 
 
 @dataclass(frozen=True, slots=True)
 class StoredGraphs:
-    """The graphs of a model.
+    """The graphs of a model, by name.
 
-    graphs: by name. weights: of each graph, those that it takes.
     max_subwords: of a window, those around it included; None for no limit.
     padding: the id of padding.
     """
 
-    graphs: Mapping[str, bytes]
-    weights: Mapping[str, Shapes]
+    graphs: Mapping[str, StoredGraph]
     max_subwords: int | None
     padding: int
 
@@ -46,6 +58,9 @@ class NoGraphs:
 UNKNOWN = NoGraphs("it was saved without graphs")
 
 
+GROUPS = ("constants", "transposed", "tables")
+
+
 def write_graphs(folder: Path, stored: StoredGraphs | NoGraphs) -> None:
     """Write the graphs of the model in a folder, or why it has none."""
     place = folder / GRAPHS_FOLDER
@@ -54,8 +69,9 @@ def write_graphs(folder: Path, stored: StoredGraphs | NoGraphs) -> None:
         index: dict[str, object] = {"none": stored.reason}
     else:
         for name, graph in stored.graphs.items():
-            replace_file(place / f"{name}{ONNX}", graph)
-        index = {"max_subwords": stored.max_subwords, "padding": stored.padding, "weights": stored.weights}
+            replace_file(place / f"{name}{ONNX}", graph.onnx)
+        weights = {name: {group: getattr(graph, group) for group in GROUPS} for name, graph in stored.graphs.items()}
+        index = {"max_subwords": stored.max_subwords, "padding": stored.padding, "graphs": weights}
     replace_file(place / INDEX, json.dumps(index, ensure_ascii=False).encode())
 
 
@@ -66,18 +82,21 @@ def read_graphs(folder: Path) -> StoredGraphs | NoGraphs:
         index = json.loads((place / INDEX).read_bytes())
         if "none" in index:
             return NoGraphs(str(index["none"]))
-        weights = {
-            graph: {name: tuple(map(int, shape)) for name, shape in shapes.items()}
-            for graph, shapes in index["weights"].items()
+        graphs = {
+            name: StoredGraph((place / f"{name}{ONNX}").read_bytes(), *(_shapes(weights[group]) for group in GROUPS))
+            for name, weights in index["graphs"].items()
         }
-        graphs = {name: (place / f"{name}{ONNX}").read_bytes() for name in weights}
-        return StoredGraphs(graphs, weights, index["max_subwords"], int(index["padding"]))
+        return StoredGraphs(graphs, index["max_subwords"], int(index["padding"]))
     except FileNotFoundError as error:
         if Path(error.filename).name == INDEX:
             return UNKNOWN
         raise _damaged(Path(error.filename), error) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _damaged(place / INDEX, error) from error
+
+
+def _shapes(written: Mapping[str, list[int]]) -> Shapes:
+    return {name: tuple(map(int, shape)) for name, shape in written.items()}
 
 
 def _damaged(path: Path, error: Exception) -> DisconerError:

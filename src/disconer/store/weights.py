@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,46 +16,66 @@ from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
 from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, IN_NETWORK, check_base
 from disconer.nn.unpacking import CHANGE, LARGEST, PLANES, ROWS, changed, restored
 from disconer.store.exported import COMPACT, CompactDescription
-from disconer.store.graphs import Shapes
+
+HEADER_SIZE = 8  # bytes: of the number that says how long the header is
+TYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "u1", "BOOL": "?"}  # as safetensors names them
 
 
-def read_weights(folder: Path, description: Mapping[str, Any], shapes: Shapes) -> dict[str, NDArray[Any]]:
-    """Some weights of the model in a folder, with 32 bits.
+class ModelWeights:
+    """The weights of the model in a folder, each read when it is asked for: memory never holds more than what is used.
 
-    description: its config.json. shapes: of those that are wanted, by name.
+    description: its config.json.
     """
-    compact = CompactDescription(**description.get(COMPACT, {}))
-    path = folder / WEIGHTS
-    with damaged_weights(path):
-        stored = _StoredWeights(path)
-        if compact.base is None or compact.base_digest is None:
-            return {name: stored.read(name, shape) for name, shape in shapes.items()}
-        check_base(compact.base, compact.base_digest, folder)
-        base = _StoredWeights(BUNDLED_ENCODERS / compact.base / COMPACT_WEIGHTS)
-        return {name: stored.read(name, shape, base) for name, shape in shapes.items()}
+
+    def __init__(self, folder: Path, description: Mapping[str, Any]) -> None:
+        compact = CompactDescription(**description.get(COMPACT, {}))
+        self._path = folder / WEIGHTS
+        self._base: _WeightFile | None = None
+        with damaged_weights(self._path):
+            self._stored = _WeightFile(self._path)
+        if compact.base is not None and compact.base_digest is not None:
+            check_base(compact.base, compact.base_digest, folder)
+            self._base = _WeightFile(BUNDLED_ENCODERS / compact.base / COMPACT_WEIGHTS)
+
+    def read(self, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        """One weight, with 32 bits."""
+        with damaged_weights(self._path):
+            return self._stored.read(name, shape, self._base)
 
 
-class _StoredWeights:
-    """A file of weights; none is read before it is asked for, so that memory never holds more than what is used."""
+class _WeightFile:
+    """A safetensors file. Arrays are read rather than mapped into memory, where all that was read would stay."""
 
     def __init__(self, path: Path) -> None:
-        from safetensors import safe_open
+        self._path = path
+        with open(path, "rb") as stream:
+            n_bytes = int.from_bytes(stream.read(HEADER_SIZE), "little")
+            if n_bytes > path.stat().st_size:
+                raise RuntimeError("its header is longer than the file")
+            self._entries: dict[str, Any] = json.loads(stream.read(n_bytes))
+        self._start = HEADER_SIZE + n_bytes
 
-        self._file: Any = safe_open(path, "numpy")
-        self._names = frozenset(self._file.keys())
-
-    def read(self, name: str, shape: tuple[int, ...], base: _StoredWeights | None = None) -> NDArray[Any]:
-        """One weight. base: where a weight of the encoder was before training, if only the change is stored."""
-        get = self._file.get_tensor
-        if name + PLANES in self._names:
-            return restored(name, get(name + PLANES), get(name + LARGEST), shape)
-        if name + CHANGE in self._names and base is not None:
+    def read(self, name: str, shape: tuple[int, ...], base: _WeightFile | None = None) -> NDArray[Any]:
+        """base: what a weight of the encoder was before training, if only the change is stored."""
+        if name + PLANES in self._entries:
+            return restored(name, self._array(name + PLANES), self._array(name + LARGEST), shape)
+        if name + CHANGE in self._entries and base is not None:
             before = base.read(name.removeprefix(IN_NETWORK), shape)
-            return changed(name, before, get(name + ROWS), get(name + CHANGE), get(name + LARGEST))
-        weight: NDArray[Any] = get(name)
+            parts = (self._array(name + part) for part in (ROWS, CHANGE, LARGEST))
+            return changed(name, before, *parts)
+        weight = self._array(name)
         if weight.shape != shape:
             raise RuntimeError(f"size mismatch for {name}: the network has {shape}")
         return weight.astype(np.float32) if weight.dtype == np.float16 else weight
+
+    def _array(self, name: str) -> NDArray[Any]:
+        if name not in self._entries:
+            raise RuntimeError(f"{name} is missing")
+        entry = self._entries[name]
+        first, end = entry["data_offsets"]
+        dtype = np.dtype(TYPES[entry["dtype"]])
+        array = np.fromfile(self._path, dtype, (end - first) // dtype.itemsize, offset=self._start + first)
+        return array.reshape(entry["shape"])
 
 
 @contextmanager
@@ -68,7 +89,7 @@ def damaged_weights(path: Path) -> Iterator[None]:
         raise DisconerError(
             "The weights of this model are missing", where=Where(str(path)), fix="Copy the complete model again."
         ) from error
-    except (OSError, SafetensorError, RuntimeError) as error:
+    except (OSError, SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
         raise DisconerError(
             "The weights of this model are damaged or belong to another model",
             where=Where(str(path)),

@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from disconer.core.errors import DisconerError, Where, first_line
-from disconer.store.graphs import GRAPHS_FOLDER, ONNX, StoredGraphs
-from disconer.store.weights import read_weights
+from disconer.store.graphs import GRAPHS_FOLDER, ONNX, StoredGraph, StoredGraphs
+from disconer.store.weights import ModelWeights
 
 ONLY_ERRORS = 3  # of the levels of ONNX Runtime's messages
 
-Outputs = list[NDArray[Any]]
+Array = NDArray[Any]
 
 
 class Session:
     """A graph that is ready to run.
 
-    inputs, outputs: their names, in order.
+    inputs, outputs: their names, in order. tables: inputs that are the same in every run.
     """
 
-    def __init__(self, graph: Path | bytes, place: Path, weights: Mapping[str, NDArray[Any]] | None = None) -> None:
-        """place: of the graph, for messages. weights: those that are not in it, by name."""
-        self._made_of = graph, place, weights or {}
-        # ONNX Runtime does not copy weights that it is given: they must stay as long as it does.
-        self._weights, self._session = _load(*self._made_of)
-        self.inputs = [needed.name for needed in self._session.get_inputs()]
-        self.outputs = [output.name for output in self._session.get_outputs()]
+    def __init__(self, session: Any, tables: Mapping[str, Array] | None = None) -> None:
+        self._session, self._tables = session, tables or {}
+        self.inputs = [needed.name for needed in session.get_inputs() if needed.name not in self._tables]
+        self.outputs = [output.name for output in session.get_outputs()]
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled, as for the processes of spaCy, it is what it was made of."""
-        return type(self), self._made_of
-
-    def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> Outputs:
-        outputs: Outputs = self._session.run(None, inputs)
+    def __call__(self, inputs: Mapping[str, Array]) -> list[Array]:
+        outputs: list[Array] = self._session.run(None, {**inputs, **self._tables})
         return outputs
 
 
@@ -45,34 +40,56 @@ Sessions = Mapping[str, Session]  # by the names of their graphs
 
 def stored_sessions(folder: Path, description: Mapping[str, Any], stored: StoredGraphs) -> Sessions:
     """The graphs of a model with the weights that it stores."""
-    shapes = {name: shape for own in stored.weights.values() for name, shape in own.items()}
-    weights = read_weights(folder, description, shapes)
+    weights = ModelWeights(folder, description)
     return {
-        name: Session(
-            graph,
-            folder / GRAPHS_FOLDER / f"{name}{ONNX}",
-            {weight: weights[weight] for weight in stored.weights[name]},
-        )
+        name: _with_weights(graph, weights, folder / GRAPHS_FOLDER / f"{name}{ONNX}")
         for name, graph in stored.graphs.items()
     }
 
 
+def _with_weights(graph: StoredGraph, weights: ModelWeights, place: Path) -> Session:
+    """ONNX Runtime copies the weights that it is given; tables are read when these are gone, to take less memory."""
+    session = _load(graph.onnx, place, _constants(graph, weights))
+    return Session(session, {name: weights.read(name, shape) for name, shape in graph.tables.items()})
+
+
+def _constants(graph: StoredGraph, weights: ModelWeights) -> dict[str, Array]:
+    """The constants of a graph, all in one piece of memory, which goes back to the system as a whole."""
+    shapes = {**graph.constants, **graph.transposed}
+    whole = np.empty(sum(map(prod, shapes.values())), np.float32)
+    constants: dict[str, Array] = {}
+    place = 0
+    for name, shape in shapes.items():
+        weight = weights.read(name, shape)
+        if name in graph.transposed:
+            weight = weight.T
+        if weight.dtype == whole.dtype:
+            constants[name] = whole[place : place + weight.size].reshape(weight.shape)
+            constants[name][...] = weight
+            place += weight.size
+        else:
+            constants[name] = weight
+    return constants
+
+
 def exported_sessions(folder: Path) -> Sessions:
     """The graphs of an exported model, which have their weights."""
-    return {path.name.removesuffix(ONNX): Session(path, path) for path in sorted(folder.glob(f"*{ONNX}"))}
+    return {path.name.removesuffix(ONNX): Session(_load(path, path)) for path in sorted(folder.glob(f"*{ONNX}"))}
 
 
-def _load(graph: Path | bytes, place: Path, weights: Mapping[str, NDArray[Any]]) -> tuple[list[Any], Any]:
+def _load(graph: Path | bytes, place: Path, weights: Mapping[str, Array] | None = None) -> Any:
+    """place: of the graph, for messages. weights: those that are not in it, by name."""
     from onnxruntime import InferenceSession, OrtValue, SessionOptions
 
     options = SessionOptions()
     options.intra_op_num_threads = 1
     options.enable_mem_pattern = False  # it would store a memory plan for every batch size
     options.log_severity_level = ONLY_ERRORS
-    values = [OrtValue.ortvalue_from_numpy(weight) for weight in weights.values()]
     try:
-        options.add_external_initializers(list(weights), values)
-        return values, InferenceSession(
+        if weights:
+            values = [OrtValue.ortvalue_from_numpy(weight) for weight in weights.values()]
+            options.add_external_initializers(list(weights), values)
+        return InferenceSession(
             graph,
             options,
             providers=["CPUExecutionProvider"],
