@@ -15,8 +15,6 @@ CHANGE, ROWS = ":change", ":rows"  # the planes of a change, and the rows that i
 
 
 BLOCK = 2**17  # numbers that are unpacked at once, about: few enough for a processor's cache
-    2**17
-)  # numbers that are unpacked at once, about: they stay in a processor's cache, and take no memory to speak of
 
 
 def restored(name: str, planes: Bytes, largest: Floats, shape: tuple[int, ...]) -> Floats:
