@@ -74,7 +74,12 @@ def _constants(graph: StoredGraph, weights: ModelWeights) -> dict[str, Array]:
 
 def exported_sessions(folder: Path) -> Sessions:
     """The graphs of an exported model, which have their weights."""
-    return {path.name.removesuffix(ONNX): Session(_load(path, path)) for path in sorted(folder.glob(f"*{ONNX}"))}
+    return {path.name.removesuffix(ONNX): session_of(path, path) for path in sorted(folder.glob(f"*{ONNX}"))}
+
+
+def session_of(graph: Path | bytes, place: Path) -> Session:
+    """A graph that has its weights. place: of it, for messages."""
+    return Session(_load(graph, place))
 
 
 def _load(graph: Path | bytes, place: Path, weights: Mapping[str, Array] | None = None) -> Any:
