@@ -50,7 +50,7 @@ class OnnxEncoder:
         self._threads = n_threads()
 
     def load(self, arrays: Iterable[WordArrays]) -> list[Feed]:
-        return [{"piece_ids": batch.piece_ids, "piece_mask": batch.piece_mask} for batch in arrays]
+        return [{name: getattr(batch, name) for name in self._session.inputs} for batch in arrays]
 
     def run(self, batches: list[Feed]) -> None:
         """Each thread has its own batch, as in the recogniser."""

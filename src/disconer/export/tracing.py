@@ -76,14 +76,21 @@ def trace(graph: Graph, encoder: WordEncoder, *, unfolded: Collection[str] = ())
     return program.model_proto
 
 
-def _simplify(graph: Any, unfolded: frozenset[str]) -> None:
+def _simplify(model: Any, unfolded: frozenset[str]) -> None:
+    """Leave out what is not needed. Parameters in `unfolded` are inputs meanwhile: their values must not matter."""
     from onnxscript.optimizer import optimize_ir
 
-    def may_fold(node: Any) -> bool | None:
-        """None: as the optimizer likes."""
-        return False if any(value is not None and value.name in unfolded for value in node.inputs) else None
-
-    optimize_ir(graph, should_fold=may_fold)
+    values = {}
+    for name in unfolded & model.graph.initializers.keys():
+        parameter = model.graph.initializers.pop(name)
+        values[parameter], parameter.const_value = parameter.const_value, None
+        model.graph.inputs.append(parameter)
+    optimize_ir(model)
+    for parameter, value in values.items():
+        model.graph.inputs.remove(parameter)
+        parameter.const_value = value
+        if parameter.uses():
+            model.graph.register_initializer(parameter)
 
 
 def tidied(graph: Any) -> Any:
