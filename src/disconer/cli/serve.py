@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,7 +56,7 @@ def serve_models(
         server = make_server(
             app,
             limits,
-            on_start=lambda: _say_where(bound, list(named), has_token=token is not None),
+            on_start=lambda: _say_where(bound, recognizers, has_token=token is not None),
             on_drain=app.state.service.drain,
         )
         server.run(sockets=[bound])
@@ -104,10 +105,11 @@ def _load(named: dict[str, str], device: str | None, runtime: RuntimeName | None
     return {name: Recognizer.from_pretrained(where, device=device, runtime=runtime) for name, where in named.items()}
 
 
-def _say_where(bound: socket.socket, names: list[str], *, has_token: bool) -> None:
+def _say_where(bound: socket.socket, models: Mapping[str, Annotator], *, has_token: bool) -> None:
     host, port = bound.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    print(f"serving {', '.join(names)} on http://{shown}:{port} (Ctrl-C to stop)", file=sys.stderr, flush=True)
+    names = ", ".join(f"{name} ({recognizer.runtime})" for name, recognizer in models.items())
+    print(f"serving {names} on http://{shown}:{port} (Ctrl-C to stop)", file=sys.stderr, flush=True)
     if not has_token and not host.startswith(LOOPBACK):
         _warn_of_strangers(shown)
 
