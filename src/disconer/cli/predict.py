@@ -71,7 +71,10 @@ def predict_cli(
     ] = None,
     precision: Annotated[
         Precision,
-        typer.Option("--precision", help="bf16 is faster on hardware that supports it; scores may differ slightly."),
+        typer.Option(
+            "--precision",
+            help="int8: faster on CPUs with VNNI; bf16: on GPUs; auto: int8 where it pays and is known to lose little.",
+        ),
     ] = "fp32",
     runtime: Annotated[
         RuntimeName | None,

@@ -28,7 +28,7 @@ def export_model(model: Model, folder: Path, *, int8: bool = False) -> None:
     for name, graph in graphs.items():  # the network last: it makes the folder a model
         traced = trace(graph, encoder)
         if int8 and name == NETWORK:
-            traced = quantize(traced)
+            quantize(traced)
         elif int8:
             shrink(traced)
         replace_file(folder / f"{name}{ONNX}", tidied(traced).SerializeToString())

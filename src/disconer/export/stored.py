@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from copy import deepcopy
 from dataclasses import replace
 from itertools import chain
 from math import prod
@@ -13,11 +14,13 @@ from torch import nn
 
 from disconer.core.errors import DisconerError
 from disconer.core.files import WEIGHTS
+from disconer.export.quantize import compute_with_8_bits, drop_unused, products_of_8_bits
 from disconer.export.tracing import graphs_of, tidied, trace
 from disconer.nn.heads.exported import Graph
+from disconer.nn.int8 import block_size
 from disconer.nn.network import AnyNetwork
 from disconer.store.checkpoint import Model
-from disconer.store.graphs import UNKNOWN, NoGraphs, Shapes, StoredGraph, StoredGraphs
+from disconer.store.graphs import INT8_NETWORK, NETWORK, UNKNOWN, NoGraphs, Shapes, StoredGraph, StoredGraphs
 
 LARGE = 2**20  # numbers: ONNX Runtime copies constants; a table as large as this is worth handing over with each batch
 
@@ -31,14 +34,18 @@ def make_graphs(model: Model) -> StoredGraphs | NoGraphs:
     """The graphs of a model without its weights, or why it has none."""
     network = model.network.eval()
     try:
-        graphs = {name: _without_weights(graph, network) for name, graph in graphs_of(model).items()}
+        graphs = {
+            stored_name: stored
+            for name, graph in graphs_of(model).items()
+            for stored_name, stored in _without_weights(name, graph, network)
+        }
     except DisconerError as error:
         return NoGraphs(f"{error.what}: {error.got}" if error.got else error.what)
     return StoredGraphs(graphs, max_subwords=model.max_subwords, padding=model.reader.padding)
 
 
-def _without_weights(graph: Graph, network: AnyNetwork) -> StoredGraph:
-    """A graph that takes weights by the network's names for them."""
+def _without_weights(name: str, graph: Graph, network: AnyNetwork) -> Iterator[tuple[str, StoredGraph]]:
+    """A graph that takes weights by the network's names for them; that of the network, with 8 bits, too."""
     names = _network_names(graph.module, network)
     traced = trace(graph, network.words.encoder, unfolded=names)
     for node in traced.graph.node:
@@ -48,12 +55,16 @@ def _without_weights(graph: Graph, network: AnyNetwork) -> StoredGraph:
     weights = frozenset(names.values())
     transposed = _take_transposed(traced, weights)
     tables = _take_tables(traced, weights)
-    constants = {weight.name: tuple(weight.dims) for weight in traced.graph.initializer if weight.name in weights}
-    for weight in traced.graph.initializer:
-        if weight.name in weights:
-            _empty(weight)
-    shapes = {name: shape for name, shape in constants.items() if name not in transposed}
-    return StoredGraph(tidied(traced).SerializeToString(), shapes, transposed, tables)
+    own = [weight for weight in traced.graph.initializer if weight.name in weights]
+    for weight in own:
+        _empty(weight)
+    constants = {weight.name: tuple(weight.dims) for weight in own if weight.name not in transposed}
+    in_8_bits = deepcopy(traced)
+    yield name, StoredGraph(tidied(traced).SerializeToString(), constants, transposed, tables, quantized={})
+    if name == NETWORK:
+        quantized = _take_quantized(in_8_bits, transposed)
+        rest = {name: shape for name, shape in transposed.items() if name not in quantized}
+        yield INT8_NETWORK, StoredGraph(tidied(in_8_bits).SerializeToString(), constants, rest, tables, quantized)
 
 
 def _network_names(module: nn.Module, network: AnyNetwork) -> dict[str, str]:
@@ -111,6 +122,25 @@ def _take_tables(traced: Any, weights: Collection[str]) -> Shapes:
     kept = [weight for weight in traced.graph.initializer if weight.name not in tables]
     del traced.graph.initializer[:]
     traced.graph.initializer.extend(kept)
+    return shapes
+
+
+def _take_quantized(traced: Any, matrices: Shapes) -> Shapes:
+    """Let a graph take matrices with 8 bits, where it can; returns them with the shapes that the network stores."""
+    from onnx import TensorProto
+
+    shapes = {}
+    for product in products_of_8_bits(traced, matrices):
+        n_outputs, n_inputs = shapes[product.input[1]] = matrices[product.input[1]]
+        values, scales = compute_with_8_bits(traced, product, (n_outputs, n_inputs))
+        block = block_size(n_inputs) or 1
+        parts = {
+            values: (TensorProto.UINT8, [n_outputs, n_inputs // block, block]),
+            scales: (TensorProto.FLOAT, [n_outputs * n_inputs // block]),
+        }
+        for part, (kind, dims) in parts.items():
+            _empty(traced.graph.initializer.add(name=part, data_type=kind, dims=dims))
+    drop_unused(traced)
     return shapes
 
 

@@ -81,7 +81,7 @@ def _simplify(model: Any, unfolded: frozenset[str]) -> None:
     from onnxscript.optimizer import optimize_ir
 
     values = {}
-    for name in unfolded & model.graph.initializers.keys():
+    for name in [name for name in model.graph.initializers if name in unfolded]:
         parameter = model.graph.initializers.pop(name)
         values[parameter], parameter.const_value = parameter.const_value, None
         model.graph.inputs.append(parameter)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import torch
 
 Device: TypeAlias = "str | torch.device | None"
-Precision: TypeAlias = Literal["fp32", "bf16"]
+Precision: TypeAlias = Literal["fp32", "bf16", "int8", "auto"]
 RuntimeName: TypeAlias = Literal["onnx", "torch"]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from disconer.core.errors import DisconerError
 from disconer.nn.arrays import WordArrays
 from disconer.nn.network import AnyNetwork
 from disconer.nn.runtime import Device, Precision, RuntimeName
@@ -33,6 +34,11 @@ class TorchRuntime:
     name: RuntimeName = "torch"
 
     def __init__(self, network: AnyNetwork, device: Device = None, precision: Precision = "fp32") -> None:
+        if precision == "int8":
+            raise DisconerError(
+                "torch does not run a model in int8",
+                fix="Use ONNX Runtime, on the CPU, or bf16.",
+            )
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.device = str(self._device)
         on_cpu = self._device.type == "cpu"

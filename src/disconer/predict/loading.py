@@ -23,7 +23,7 @@ def load(
 ) -> AnyModel:
     """The model in a folder, for a runtime.
 
-    runtime: None chooses: torch for a GPU or bf16, ONNX Runtime for the rest; a model without graphs runs in torch.
+    runtime: None chooses: torch for a GPU or bf16, else ONNX Runtime; a model without graphs runs in torch.
     """
     if is_exported(folder):
         if runtime == "torch":
@@ -67,7 +67,7 @@ def is_exported(folder: Path) -> bool:
 def _is_for_torch(device: Device, precision: Precision) -> bool:
     if device is not None:
         return str(device) != "cpu"
-    return precision != "fp32" or gpu_is_here()
+    return precision == "bf16" or (precision != "int8" and gpu_is_here())
 
 
 def gpu_is_here() -> bool:

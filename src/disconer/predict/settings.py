@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from disconer.core.types import Document
 
-Precision = Literal["fp32", "bf16"]
+Precision = Literal["fp32", "bf16", "int8", "auto"]
 RuntimeName = Literal["onnx", "torch"]
 
 

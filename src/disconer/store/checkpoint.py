@@ -23,7 +23,7 @@ from disconer.nn.torch_runtime import TorchRuntime
 from disconer.nn.weights import full_weights, save_weights
 from disconer.store.card import Figures
 from disconer.store.description import FORMAT_VERSION, read_description, read_scale, write_description
-from disconer.store.exported import COMPACT, RUNTIME, CompactDescription
+from disconer.store.exported import COMPACT, INT8, RUNTIME, CompactDescription
 from disconer.store.graphs import UNKNOWN, NoGraphs, StoredGraphs, read_graphs, write_graphs
 from disconer.store.weights import damaged_weights
 
@@ -106,6 +106,11 @@ def record_comparison(folder: Path, comparison: Comparison) -> None:
     export = RUNTIME if RUNTIME in description else COMPACT
     checked = description.get(export, {}) | {"checked": comparison.to_dict()}
     write_description(folder, description | {export: checked})
+
+
+def record_int8(folder: Path, comparison: Comparison) -> None:
+    """Add the comparison of a model in int8 with itself in fp32 to its description and card."""
+    write_description(folder, read_description(folder) | {INT8: comparison.to_dict()})
 
 
 def load_model(folder: Path) -> Model:

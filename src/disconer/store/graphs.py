@@ -15,6 +15,7 @@ from disconer.core.files import replace_file
 
 ONNX = ".onnx"  # the names of all graphs
 NETWORK = "network"  # the main one, up to the scores of the head; the head may have further ones
+INT8_NETWORK = "network.int8"  # the same, with products computed with 8 bits
 GRAPHS_FOLDER = "onnx"  # of a model folder
 INDEX = "graphs.json"  # in it; written last
 
@@ -26,13 +27,15 @@ class StoredGraph:
     """A graph, and the weights that it takes.
 
     onnx: the graph itself. constants: those that it takes as they are; transposed: matrices that it takes transposed;
-    tables: those that are inputs of it, as only some of their rows are read.
+    tables: those that are inputs of it, as only some of their rows are read; quantized: matrices that it takes as
+    whole numbers of 8 bits.
     """
 
     onnx: bytes
     constants: Shapes
     transposed: Shapes
     tables: Shapes
+    quantized: Shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class NoGraphs:
 UNKNOWN = NoGraphs("it was saved without graphs")
 
 
-GROUPS = ("constants", "transposed", "tables")
+GROUPS = ("constants", "transposed", "tables", "quantized")
 
 
 def write_graphs(folder: Path, stored: StoredGraphs | NoGraphs) -> None:

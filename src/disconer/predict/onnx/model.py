@@ -14,11 +14,12 @@ from disconer.nn.encoders.encoding import KINDS
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import ScoreScale
+from disconer.predict.onnx.processor import has_vnni
 from disconer.predict.onnx.runtime import OnnxRuntime
-from disconer.predict.onnx.sessions import exported_sessions, stored_sessions
+from disconer.predict.onnx.sessions import Sessions, exported_sessions, stored_sessions
 from disconer.store.description import damaged, read_description, read_scale
-from disconer.store.exported import RUNTIME, RuntimeDescription
-from disconer.store.graphs import StoredGraphs
+from disconer.store.exported import RUNTIME, RuntimeDescription, is_proven
+from disconer.store.graphs import INT8_NETWORK, StoredGraphs
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +45,31 @@ class OnnxModel:
             raise DisconerError(
                 "ONNX Runtime runs only on the CPU", got=f"device {device}", fix=f"{self._instead}, in torch."
             )
-        if precision != "fp32":
+        if precision == "bf16":
+            raise DisconerError("ONNX Runtime does not compute in bf16", fix=f"{self._instead}, in torch, or int8.")
+        if self.stored is None:
+            return OnnxRuntime(self._exported(precision), self.config.head, self.labels)
+        int8 = precision == "int8" or (precision == "auto" and self._is_better_in_int8)
+        if int8 and INT8_NETWORK not in self.stored.graphs:
             raise DisconerError(
-                "In ONNX Runtime a model has the precision that it is stored with",
-                got=f"precision {precision}",
-                fix=f"Omit the precision (`disconer export --int8` makes a faster model), or {self._instead.lower()}, "
-                "in torch.",
+                "This model has no graph for int8",
+                where=Where(str(self.folder)),
+                fix="Use fp32, or write its graphs again: `disconer export MODEL OUT --compact`.",
             )
-        sessions = (
-            exported_sessions(self.folder)
-            if self.stored is None
-            else stored_sessions(self.folder, self.description, self.stored)
-        )
+        sessions = stored_sessions(self.folder, self.description, self.stored, int8=int8)
         return OnnxRuntime(sessions, self.config.head, self.labels)
+
+    def _exported(self, precision: Precision) -> Sessions:
+        if precision == "int8" and not self.int8:
+            raise DisconerError(
+                "This model was exported in fp32", where=Where(str(self.folder)), fix=f"{self._instead}, in int8."
+            )
+        return exported_sessions(self.folder)
+
+    @property
+    def _is_better_in_int8(self) -> bool:
+        """Whether this processor gains by 8 bits, and it is known that the model loses little by them."""
+        return has_vnni() and is_proven(self.description)
 
     @property
     def _instead(self) -> str:

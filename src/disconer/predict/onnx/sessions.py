@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disconer.core.errors import DisconerError, Where, first_line
-from disconer.store.graphs import GRAPHS_FOLDER, ONNX, StoredGraph, StoredGraphs
+from disconer.nn.int8 import INT8_SCALES, INT8_VALUES, block_size, quantized
+from disconer.store.graphs import GRAPHS_FOLDER, INT8_NETWORK, NETWORK, ONNX, StoredGraph, StoredGraphs
 from disconer.store.weights import ModelWeights
 
 ONLY_ERRORS = 3  # of the levels of ONNX Runtime's messages
@@ -38,12 +39,18 @@ class Session:
 Sessions = Mapping[str, Session]  # by the names of their graphs
 
 
-def stored_sessions(folder: Path, description: Mapping[str, Any], stored: StoredGraphs) -> Sessions:
-    """The graphs of a model with the weights that it stores."""
+def stored_sessions(
+    folder: Path, description: Mapping[str, Any], stored: StoredGraphs, *, int8: bool = False
+) -> Sessions:
+    """The graphs of a model with the weights that it stores. int8: computed with 8 bits, where that pays."""
     weights = ModelWeights(folder, description)
+    other = NETWORK if int8 else INT8_NETWORK
     return {
-        name: _with_weights(graph, weights, folder / GRAPHS_FOLDER / f"{name}{ONNX}")
+        NETWORK if name == INT8_NETWORK else name: _with_weights(
+            graph, weights, folder / GRAPHS_FOLDER / f"{name}{ONNX}"
+        )
         for name, graph in stored.graphs.items()
+        if name != other
     }
 
 
@@ -69,6 +76,9 @@ def _constants(graph: StoredGraph, weights: ModelWeights) -> dict[str, Array]:
             place += weight.size
         else:
             constants[name] = weight
+    for name, shape in graph.quantized.items():
+        values, scales = quantized(weights.read(name, shape), block_size(shape[1]) or 1)
+        constants |= {name + INT8_VALUES: values, name + INT8_SCALES: scales}
     return constants
 
 
