@@ -1,6 +1,6 @@
 """Matrices of 8 bits, for products that are computed with 8 bits: ONNX Runtime's operator MatMulNBits. No torch here.
 
-The inputs of such a product are rounded row by row as they come, so that the other sentences of a batch do not decide how
+The inputs of such a product are rounded row by row as they come, so that other sentences of a batch do not decide how
 coarsely. (Their padding still changes the last bits of sums in 32 bits, and so scores in the third decimal.)
 """
 
