@@ -4,7 +4,7 @@
         [--gold DEV_JSONL]
 
 MODEL is the finished model's folder; RUN are the folders written by `disconer train`, one per seed; the JSON files are
-the output of `disconer evaluate --json` and `disconer bench --json` for MODEL. On the documents of --gold it is measured
+the output of `disconer evaluate --json` and `disconer bench --json` for MODEL. On the documents of --gold it measures
 what int8 costs MODEL, for `--precision auto`. Running it again rewrites the card.
 """
 
