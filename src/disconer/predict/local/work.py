@@ -102,7 +102,7 @@ class Work:
     @contextmanager
     def _recognizer(self) -> Iterator[Annotator]:
         """A recogniser in this process, whose parsing counts are added if the block succeeds."""
-        from disconer.predict.recognizer import load_recognizer  # when it is needed: it imports torch
+        from disconer.predict.recognizer import load_recognizer  # when it is needed: it may import torch
 
         recognizer = load_recognizer(self.settings)
         yield recognizer

@@ -10,7 +10,7 @@ from disconer.evaluate.stats import Survey
 from disconer.nn.heads.grid.oracle import grid_reach
 from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, GridReader
 from disconer.nn.heads.grid.settings import GridSettings
-from disconer.nn.heads.kind import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
+from disconer.nn.heads.kind import HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.text.alignment import TokenEntity
 
 if TYPE_CHECKING:
@@ -80,9 +80,7 @@ class GridKind(HeadKind[GridSettings]):
 
         return grid_graphs(head)
 
-    def reader(
-        self, settings: GridSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph], arrays: Arrays
-    ) -> GridReader:
+    def reader(self, settings: GridSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]) -> GridReader:
         return GridReader(
             labels,
             grid=graphs[GRID_GRAPH],
