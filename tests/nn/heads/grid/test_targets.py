@@ -19,7 +19,7 @@ Key = tuple[str, tuple[Range, ...]]
 
 
 def test_an_entity_is_a_cell_and_its_links() -> None:
-    """Pain (0) and stiffness in my knees (3, 4, 5): the example of the documentation."""
+    """Pain (0) and stiffness in my knees (3, 4, 5): the example of docs/explanation/model.md."""
     pain, stiffness = ("ADR", ((0, 1), (3, 6))), ("ADR", ((2, 6),))
     targets = grid_targets([pain, stiffness], {"ADR": 0}, reach=None)
     assert targets.entities.T.tolist() == [[0, 5, 0, 1], [2, 3, 0, 0]]
