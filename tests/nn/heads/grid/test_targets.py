@@ -45,6 +45,13 @@ def test_two_by_two_parts_come_back() -> None:
         assert reach.found == set(keys)
 
 
+def test_whether_there_is_a_gap_has_no_label() -> None:
+    """As in the network: a pair of words that is an entity of each kind is one of both labels, in both ways."""
+    whole, gapped = ((0, 5),), ((0, 1), (4, 5))
+    keys: list[Key] = [("A", whole), ("B", gapped)]
+    assert GRID.reach(token_entities(keys), 5, GridSettings()).found == {*keys, ("A", gapped), ("B", whole)}
+
+
 @st.composite
 def entity_keys(draw: st.DrawFn) -> list[Key]:
     keys = []

@@ -65,8 +65,16 @@ def grid_reach(entities: Sequence[TokenEntity], reach: int | None, decoding: Dec
     targets = grid_targets(keys, {label: number for number, label in enumerate(labels)}, reach)
     first, gap, label, gapped = targets.entities
     word, step = targets.links
+    same = (first[:, None] == first) & (gap[:, None] == gap)  # (E, E): same pair of words, of which a gap is asked once for all labels
+    whole, with_gap = (same & (gapped == 0)).any(axis=1), (same & (gapped == 1)).any(axis=1)  # (E,) each
     envelopes = Envelopes(
-        np.zeros_like(first), first, first + gap, label, _sure(first), _floats(1 - gapped), _floats(gapped)
+        np.zeros_like(first),
+        first,
+        first + gap,
+        label,
+        _sure(first),
+        whole.astype(np.float32),
+        with_gap.astype(np.float32),
     )
     steps = Steps(np.zeros_like(word), word, word + step, _sure(word))
     (read,) = read_entities(envelopes, steps, labels, n_rows=1, threshold=0.5, decoding=decoding)
@@ -81,7 +89,3 @@ def grid_reach(entities: Sequence[TokenEntity], reach: int | None, decoding: Dec
 
 def _sure(like: Ints) -> Floats:
     return np.ones(len(like), dtype=np.float32)
-
-
-def _floats(values: Ints) -> Floats:
-    return values.astype(np.float32)
