@@ -65,7 +65,8 @@ def grid_reach(entities: Sequence[TokenEntity], reach: int | None, decoding: Dec
     targets = grid_targets(keys, {label: number for number, label in enumerate(labels)}, reach)
     first, gap, label, gapped = targets.entities
     word, step = targets.links
-    same = (first[:, None] == first) & (gap[:, None] == gap)  # (E, E): same pair of words, of which a gap is asked once for all labels
+    # Whether there is a gap is asked once for a pair of words, whatever its labels.
+    same = (first[:, None] == first) & (gap[:, None] == gap)  # (E, E)
     whole, with_gap = (same & (gapped == 0)).any(axis=1), (same & (gapped == 1)).any(axis=1)  # (E,) each
     envelopes = Envelopes(
         np.zeros_like(first),
