@@ -23,7 +23,7 @@ from pathlib import Path
 from disconer.bench.measurements import Report, bench
 from disconer.bench.timing import REPEATS, Settings
 from disconer.formats import read
-from disconer.predict.recognizer import load
+from disconer.predict.loading import load
 from disconer.store.names import find_model
 
 PLAIN, BOTH, DEFAULT = 0.80, 0.65, 0.65  # end to end, of the bare encoder's speed
@@ -90,14 +90,21 @@ def bars(arguments: argparse.Namespace, settings: Settings) -> Iterator[Bar]:
     ):
         if folder:
             own = replace(settings, given=folder == arguments.both)
-            yield from model_bars(name, bench(load(find_model(folder)), read(data), own), limit)
+            yield from model_bars(name, bench(load(find_model(folder), runtime="torch"), read(data), own), limit)
     standard = arguments.plain or arguments.both or arguments.default
     for name, folder, precision in (("exported", arguments.exported, "fp32"), ("bf16", arguments.bf16, "bf16")):
         if folder:
             own = replace(settings, parts=("throughput",), precision=precision, encoder_precision="fp32")
-            report = bench(load(find_model(folder)), read(arguments.data), own, encoder=load(find_model(standard)))
+            model = load(find_model(folder), precision=precision)
+            encoder = load(find_model(standard), runtime="torch")
+            report = bench(model, read(arguments.data), own, encoder=encoder)
             ratio = report.throughput.ratio
-            yield Bar(f"{name}: against fp32 in torch", ratio.value, EXPORTED, (ratio.low, ratio.high))
+            yield Bar(
+                f"{name}: against the bare fp32 encoder",
+                ratio.value,
+                EXPORTED,
+                (ratio.low, ratio.high),
+            )
     if arguments.growth:
         yield from growth_bars(arguments.growth)
 

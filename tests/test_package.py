@@ -15,7 +15,7 @@ import disconer
 HEAVY = ("torch", "transformers", "accelerate", "spacy", "safetensors", "huggingface_hub")
 LIGHT = (
     "core", "text", "formats", "corpora", "config", "evaluate", "render", "start", "nn.windows", "nn.arrays",
-    "nn.encoders.vectors.table", "nn.heads.span.oracle", "nn.heads.span.reading", "store.names", "store.description",
+    "nn.encoders.vectors.table", "nn.heads.span.targets", "nn.heads.span.reading", "store.names", "store.description",
     "predict.settings", "predict.recognizer", "predict.onnx", "serve.service", "cli",
 )  # fmt: skip
 NEEDS_SPACY = "disconer.formats.docbin."  # imported only when such a file is read or written

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`Recognizer` brings torch, so it is loaded when somebody asks for it."""
+    """`Recognizer` brings what it runs on, so it is loaded when someone asks for it."""
     if name == "Recognizer":
         from disconer.predict.recognizer import Recognizer
 

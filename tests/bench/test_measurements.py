@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,11 +12,14 @@ from disconer.bench.laps import Laps, WatchedModel, batches_of
 from disconer.bench.measurements import Report, bench
 from disconer.bench.tables import heading, notes, tables
 from disconer.bench.timing import PARTS, Settings
-from disconer.store.checkpoint import Model
+from disconer.export.stored import with_graphs
+from disconer.predict.loading import load
+from disconer.store.checkpoint import Model, save_model
 from nn.toy import letter_model, lively, toy_model
 
 TEXTS = ["p in my k.\nnothing here", "no k, 2 p and k", "a longer one with a p, a k and another k in it."]
 DOCUMENTS = [Document(str(number), text, (Entity("ADR", [(0, 1)]),)) for number, text in enumerate(TEXTS)]
+BETWEEN_RUNTIMES = ("runtimes", "startup")
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +29,8 @@ def model() -> Model:
 
 @pytest.fixture(scope="module")
 def report(model: Model) -> Report:
-    return bench(model, DOCUMENTS, Settings(repeats=3, device="cpu"))
+    parts = tuple(part for part in PARTS if part not in BETWEEN_RUNTIMES)
+    return bench(model, DOCUMENTS, Settings(parts=parts, repeats=3, device="cpu"))
 
 
 def test_the_json_has_all_parts(report: Report) -> None:
@@ -97,6 +102,23 @@ def test_models_of_other_runtimes(model: Model) -> None:
         bench(other, DOCUMENTS, settings)
 
 
+@pytest.mark.slow
+def test_runtime_against_runtime(model: Model, tmp_path: Path) -> None:
+    """The bare encoder runs where the model does; the start of a process is measured in each runtime."""
+    save_model(with_graphs(model), tmp_path)
+    stored = load(tmp_path, runtime="onnx")
+    settings = Settings(parts=("latency", *BETWEEN_RUNTIMES), repeats=1, device="cpu")
+    report = bench(stored, DOCUMENTS, settings, other=model, folder=tmp_path)
+    found = json.loads(json.dumps(report.to_dict()))
+    assert found["latency"]["ratio"]["value"] > 0
+    for runtime in ("onnx", "torch"):
+        assert found["runtimes"][runtime]["milliseconds"] > 0
+        assert found["startup"][runtime]["median"] > 0.1
+    assert found["startup"]["onnx"]["memory"] < found["startup"]["torch"]["memory"]
+    titles = [table.title for table in tables(report)]
+    assert titles[1:] == ["Runtime against runtime", "Start of a process to its first answer"]
+
+
 def test_the_recognisers_own_batches(model: Model) -> None:
     lengths = [batch.lengths.tolist() for batch in batches_of(model, DOCUMENTS, "cpu")]
     assert sorted(length for batch in lengths for length in batch) == [2, 5, 7, 15]
@@ -116,7 +138,7 @@ def test_laps_belong_to_what_has_passed() -> None:
 
 def test_tables(report: Report) -> None:
     made = {table.title: table for table in tables(report)}
-    assert len(made) == len(PARTS)
+    assert len(made) == len(PARTS) - len(BETWEEN_RUNTIMES)
     for table in made.values():
         assert all(len(row) == len(table.columns) for section in table.sections for row in section)
     assert any("4 sentences" in line for line in heading(report, "m"))

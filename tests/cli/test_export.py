@@ -60,8 +60,8 @@ def test_compact_and_check(model: Path, tmp_path: Path) -> None:
     run(out, tmp_path / "onnx", "--onnx")  # unlike other exports, it can be exported again
 
 
-@pytest.mark.parametrize("options", [[], ["--int8"], ["--compact", "--onnx"], ["--compact", "--int8"]])
+@pytest.mark.parametrize("options", [[], ["--compact", "--onnx"], ["--compact", "--int8"]])
 def test_it_must_be_said_as_what(model: Path, tmp_path: Path, options: list[str]) -> None:
-    with pytest.raises(DisconerError, match="--compact, --onnx or --onnx --int8"):
+    with pytest.raises(DisconerError, match="--compact, --int8 or --onnx"):
         run(model, tmp_path / "out", *options)
     assert not (tmp_path / "out").exists()

@@ -165,7 +165,7 @@ def test_the_card_says_what_it_is(small: tuple[Model, Path]) -> None:
 @pytest.mark.parametrize("options", [{"device": "cuda"}, {"precision": "bf16"}])
 def test_it_runs_on_the_cpu_as_it_is(small: tuple[Model, Path], options: dict[str, Any]) -> None:
     model = Recognizer.from_pretrained(small[1]).model
-    with pytest.raises(DisconerError, match="exported for ONNX Runtime"):
+    with pytest.raises(DisconerError, match=r"ONNX Runtime.*exported from"):
         model.runtime(**options)
 
 

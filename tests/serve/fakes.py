@@ -26,6 +26,7 @@ class WordFinder:
 
     def __init__(self) -> None:
         self.labels: tuple[str, ...] = ("Condition", "Drug")
+        self.runtime = "onnx"
         self.batches: list[list[str]] = []
         self.may_go_on = threading.Event()  # cleared, the model gets stuck
         self.may_go_on.set()

@@ -55,7 +55,8 @@ def test_brat(service: Running) -> None:
 def test_models_and_labels(service: Running) -> None:
     _, _, models = service.ask("GET", "/v1/models")
     ModelsAnswer.model_validate(models)
-    assert [(model["name"], model["default"]) for model in models["models"]] == [("words", True)]
+    facts = [(model["name"], model["default"], model["runtime"]) for model in models["models"]]
+    assert facts == [("words", True, "onnx")]
     _, _, labels = service.ask("GET", "/v1/labels?model=words")
     assert LabelsAnswer.model_validate(labels).labels == ["Condition", "Drug"]
     assert service.ask("GET", "/v1/labels?model=none")[0] == 422

@@ -52,7 +52,9 @@ def test_init_with_another_head(data: Path, tmp_path: Path) -> None:
 def test_a_preset_on_another_encoder_needs_that_of_the_model() -> None:
     with pytest.raises(DisconerError, match=r"encoder\.name is \".*BERT\", but \"biomedical-minilm\" in the model"):
         check_start(load_config("cadec", [f"training.start_from={MODEL}"]))
-    check_start(load_config("chia", [f"training.start_from={MODEL}"]))
+    with pytest.raises(DisconerError, match=r"encoder\.layers is 4, but \"last\" in the model"):
+        check_start(load_config("chia", [f"training.start_from={MODEL}"]))
+    check_start(load_config("chia", [f"training.start_from={MODEL}", "encoder.layers=last"]))
 
 
 def test_an_unknown_model_is_told_before_anything_is_written(data: Path, tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_no_such_model(spans: Family, tmp_path: Path) -> None:
 
 def test_a_model_for_onnx_cannot_be_trained(spans: Family, tmp_path: Path) -> None:
     shutil.copytree(spans.given, tmp_path / "exported")
-    (tmp_path / "exported" / "network.onnx").touch()
+    (tmp_path / "exported" / "model.safetensors").rename(tmp_path / "exported" / "network.onnx")
     with pytest.raises(DisconerError, match="exported to ONNX"):
         train(changed(spans.config, training={"start_from": str(tmp_path / "exported")}), tmp_path / "run")
 

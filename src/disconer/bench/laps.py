@@ -79,7 +79,7 @@ class TimedRuntime:
     """Gives a runtime one batch at a time, so that nothing goes on ahead. See `Runtime`."""
 
     def __init__(self, runtime: Runtime, laps: Laps, last_stage: str) -> None:
-        self.device, self.size_multiple = runtime.device, runtime.size_multiple
+        self.name, self.device, self.size_multiple = runtime.name, runtime.device, runtime.size_multiple
         self.batch_overhead = runtime.batch_overhead
         self.batch_subwords, self.batch_cells = runtime.batch_subwords, runtime.batch_cells
         self._runtime, self._laps, self._last_stage = runtime, laps, last_stage
@@ -155,7 +155,7 @@ class RecordingRuntime:
     """Keeps the batches that it is given, and finds nothing in them."""
 
     def __init__(self, runtime: Runtime, batches: list[WordArrays]) -> None:
-        self.device, self.size_multiple = runtime.device, runtime.size_multiple
+        self.name, self.device, self.size_multiple = runtime.name, runtime.device, runtime.size_multiple
         self.batch_overhead = runtime.batch_overhead
         self.batch_subwords, self.batch_cells = runtime.batch_subwords, runtime.batch_cells
         self._batches = batches

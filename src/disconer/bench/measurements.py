@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from disconer.bench.environment import Memory, environment, peak_memory
-from disconer.bench.prediction import Latency, Throughput, measure_latency, measure_throughput, predict
+from disconer.bench.onnx_encoder import OnnxEncoder
+from disconer.bench.prediction import Encoder, Latency, Throughput, measure_latency, measure_throughput, predict
+from disconer.bench.runtimes import Runtimes, Startup, measure_runtimes, measure_startup
 from disconer.bench.sample import BareEncoder, Sample, take_sample
 from disconer.bench.stages import Stages, measure_stages
-from disconer.bench.timing import Settings, make_clock
+from disconer.bench.timing import Clock, Settings, make_clock
 from disconer.bench.training import Training, measure_training
 from disconer.core.errors import DisconerError
 from disconer.core.types import Document
+from disconer.nn.encoders.transformer.encoder import TransformerWords
 from disconer.nn.runtime import AnyModel
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
@@ -33,6 +37,8 @@ class Report:
     sample: dict[str, int]
     throughput: Throughput | None = None
     latency: Latency | None = None
+    runtimes: Runtimes | None = None
+    startup: Mapping[str, Startup] | None = None
     stages: Stages | None = None
     memory: Memory | None = None
     training: Training | None = None
@@ -43,6 +49,7 @@ class Report:
             for name, part in (
                 ("throughput", self.throughput),
                 ("latency", self.latency),
+                ("runtimes", self.runtimes),
                 ("stages", self.stages),
                 ("training", self.training),
             )
@@ -52,26 +59,46 @@ class Report:
             "settings": asdict(self.settings),
             "sample": self.sample,
             **timed,
+            "startup": self.startup and {runtime: found.to_dict() for runtime, found in self.startup.items()},
             "memory": self.memory and asdict(self.memory),
         }
 
 
 def bench(
-    model: AnyModel, documents: Iterable[Document], settings: Settings | None = None, *, encoder: AnyModel | None = None
+    model: AnyModel,
+    documents: Iterable[Document],
+    settings: Settings | None = None,
+    *,
+    encoder: AnyModel | None = None,
+    other: AnyModel | None = None,
+    folder: Path | None = None,
 ) -> Report:
     """Measure a model on documents.
 
-    encoder: the model whose bare encoder is the measure; None: the model itself.
+    encoder: the model whose bare encoder is the measure; None: the model itself, or `other`.
+    other: the same model for another runtime, to be compared. folder: of the model, for the start of a process.
     """
     settings = settings or Settings()
     device = _device(settings.device)
     if settings.threads:
         _use_threads(settings.threads)
-    measure = _torch_model(encoder or model)
+    trained = next((one for one in (model, other) if isinstance(one, Model)), None)
+    measure = _torch_model(encoder or trained)
     windower = Windower(model.config, model.reader, model.max_subwords)
     sample = take_sample(documents, windower, limit=settings.limit, given=settings.given)
     surroundings = environment(device)
     measured = _measure(model, measure, windower, sample, device, settings)
+    recognizers = [Recognizer(one, device=str(device), precision=settings.precision) for one in (model, other) if one]
+    if "runtimes" in settings.parts and other is not None:
+        clock = make_clock(settings.clock)
+        measured["runtimes"] = measure_runtimes(recognizers, sample, repeats=settings.repeats, clock=clock)
+    if "startup" in settings.parts and folder is not None and device.type == "cpu":
+        runtimes = [recognizer.runtime for recognizer in recognizers]
+        measured["startup"] = measure_startup(folder, runtimes, repeats=settings.repeats)
+    if "training" in settings.parts and trained is not None:
+        measured["training"] = measure_training(
+            trained, windower, sample, device, repeats=settings.repeats, clock=_clock(settings, device)
+        )
     return Report(surroundings, settings, sample.counts(), **measured)
 
 
@@ -79,8 +106,10 @@ def _measure(
     model: AnyModel, measure: Model, windower: Windower, sample: Sample, device: torch.device, settings: Settings
 ) -> dict[str, Any]:
     recognizer = Recognizer(model, device=str(device), precision=settings.precision)
-    encoder = BareEncoder(measure, device, settings.encoder_precision)
-    clock = make_clock(settings.clock, partial(torch.cuda.synchronize, device) if device.type == "cuda" else None)
+    encoder: Encoder = BareEncoder(measure, device, settings.encoder_precision)
+    if recognizer.runtime == "onnx" and isinstance(measure.network.words.encoder, TransformerWords):
+        encoder = OnnxEncoder(measure)
+    clock = _clock(settings, device)
     timed: dict[str, Any] = {"repeats": settings.repeats, "clock": clock}
     found: dict[str, Any] = {}
     if "memory" in settings.parts:  # first, so that what others leave behind is not counted
@@ -91,9 +120,11 @@ def _measure(
         found["latency"] = measure_latency(recognizer, encoder, windower, sample, **timed)
     if "stages" in settings.parts:
         found["stages"] = measure_stages(recognizer, sample, precision=settings.precision, **timed)
-    if "training" in settings.parts and isinstance(model, Model):
-        found["training"] = measure_training(model, windower, sample, device, **timed)
     return found
+
+
+def _clock(settings: Settings, device: torch.device) -> Clock:
+    return make_clock(settings.clock, partial(torch.cuda.synchronize, device) if device.type == "cuda" else None)
 
 
 def _use_threads(number: int) -> None:
@@ -114,7 +145,7 @@ def _device(name: str | None) -> torch.device:
     return device
 
 
-def _torch_model(model: AnyModel) -> Model:
+def _torch_model(model: AnyModel | None) -> Model:
     if isinstance(model, Model):
         return model
     raise DisconerError(

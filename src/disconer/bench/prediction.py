@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any, Protocol
 
 from disconer.bench.laps import batches_of
-from disconer.bench.sample import BareEncoder, Sample, sorted_batches
+from disconer.bench.sample import Sample, sorted_batches
 from disconer.bench.timing import Clock, Job, Jobs, Ratio, Timing, in_turns
 from disconer.core.types import Document
-from disconer.nn.arrays import word_arrays
+from disconer.nn.arrays import WordArrays, word_arrays
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 
 SINGLE_SENTENCES = 100  # of a sample, for the time of one by itself
+
+
+class Encoder(Protocol):
+    """A bare encoder: see `sample.BareEncoder` and `onnx_encoder.OnnxEncoder`."""
+
+    def load(self, arrays: Iterable[WordArrays]) -> list[Any]:
+        """Batches where the encoder is, so that running it includes neither collation nor copies."""
+        ...
+
+    def run(self, batches: list[Any]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +102,7 @@ def predict(recognizer: Recognizer, sample: Sample) -> int:
 
 
 def measure_throughput(
-    recognizer: Recognizer, encoder: BareEncoder, sample: Sample, *, repeats: int, clock: Clock
+    recognizer: Recognizer, encoder: Encoder, sample: Sample, *, repeats: int, clock: Clock
 ) -> Throughput:
     """A whole sample at once."""
     model = recognizer.model
@@ -106,7 +118,7 @@ def measure_throughput(
 
 
 def measure_latency(
-    recognizer: Recognizer, encoder: BareEncoder, windower: Windower, sample: Sample, *, repeats: int, clock: Clock
+    recognizer: Recognizer, encoder: Encoder, windower: Windower, sample: Sample, *, repeats: int, clock: Clock
 ) -> Latency:
     """Sentence by sentence, the recogniser and the bare encoder in turns."""
     sentences = sample.single_sentences(SINGLE_SENTENCES)
@@ -114,11 +126,18 @@ def measure_latency(
     for document in sentences:
         passages = windower.passages(windower.segment(document))
         batches.append(encoder.load([word_arrays(passages, recognizer.model.reader)]))
-    predictions: list[Job] = [partial(recognizer, document.text) for document in sentences]
-    if sample.given:
-        predictions = [partial(_annotate_one, recognizer, document) for document in sentences]
-    jobs: Jobs = {"end_to_end": predictions, "encoder": [partial(encoder.run, batch) for batch in batches]}
+    jobs: Jobs = {
+        "end_to_end": single_predictions(recognizer, sentences, given=sample.given),
+        "encoder": [partial(encoder.run, batch) for batch in batches],
+    }
     return Latency(len(sentences), **in_turns(jobs, repeats=repeats, clock=clock))
+
+
+def single_predictions(recognizer: Recognizer, sentences: Sequence[Document], *, given: bool) -> list[Job]:
+    """The prediction of each sentence by itself."""
+    if given:
+        return [partial(_annotate_one, recognizer, document) for document in sentences]
+    return [partial(recognizer, document.text) for document in sentences]
 
 
 def _annotate_one(recognizer: Recognizer, document: Document) -> Document:

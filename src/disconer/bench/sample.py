@@ -110,7 +110,7 @@ class BareEncoder:
         if self._words is None:
             words: Tensor = self.module(batch)
             return words
-        subwords: Tensor = self.module(**self._words.inputs(batch)).last_hidden_state
+        subwords: Tensor = self.module(**self._words.inputs(batch.piece_ids, batch.piece_mask)).last_hidden_state
         return subwords
 
     @torch.inference_mode()

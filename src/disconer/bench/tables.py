@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
+
+from disconer.bench.timing import Ratio
 
 if TYPE_CHECKING:
     from disconer.bench.measurements import Report
     from disconer.bench.prediction import Latency, Throughput
+    from disconer.bench.runtimes import Runtimes, Startup
     from disconer.bench.stages import Stages
     from disconer.bench.timing import Timing
     from disconer.bench.training import Training
@@ -47,6 +50,10 @@ def tables(report: Report) -> Iterator[Table]:
         yield _throughput(report.throughput)
     if report.latency:
         yield _latency(report.latency)
+    if report.runtimes:
+        yield _runtimes(report.runtimes)
+    if report.startup:
+        yield _startup(report.startup)
     if report.stages:
         yield _stages(report.stages, report.sample["sentences"])
     if report.training:
@@ -76,6 +83,32 @@ def _latency(measured: Latency) -> Table:
         (BARE, _spread(measured.encoder, scale), str(measured.ratio)),
     ]
     return Table("One sentence at a time", ("", "ms per sentence", "text to entities, relative"), [rows])
+
+
+def _runtimes(measured: Runtimes) -> Table:
+    first = next(iter(measured.many))
+    rows: list[Row] = []
+    for runtime in measured.many:
+        many, single = measured.many[runtime], measured.single[runtime]
+        rows.append(
+            (
+                runtime,
+                f"{measured.n_sentences / many.median:,.1f}",
+                str(Ratio.of(many, measured.many[first])),
+                _spread(single, 1000 / measured.n_single),
+                str(Ratio.of(single, measured.single[first])),
+            )
+        )
+    columns = ("", "sentences/s", f"{first}, relative", "ms per single sentence", f"{first}, relative")
+    return Table("Runtime against runtime", columns, [rows])
+
+
+def _startup(measured: Mapping[str, Startup]) -> Table:
+    rows: list[Row] = [
+        (runtime, _spread(found.seconds, 1), "" if found.memory is None else f"{found.memory:,.0f}")
+        for runtime, found in measured.items()
+    ]
+    return Table("Start of a process to its first answer", ("", "seconds", "MB at most"), [rows])
 
 
 def _stages(measured: Stages, n_sentences: int) -> Table:

@@ -9,9 +9,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
-    from disconer.nn.runtime import Precision
+    from disconer.nn.runtime import Precision, RuntimeName
 
-Part = Literal["throughput", "latency", "stages", "memory", "training"]
+Part = Literal["throughput", "latency", "runtimes", "startup", "stages", "memory", "training"]
 PARTS: tuple[Part, ...] = get_args(Part)
 ClockName = Literal["wall", "cpu"]
 
@@ -24,6 +24,7 @@ class Settings:
     """How to measure.
 
     device: as torch names devices; None: the first GPU if there is one, else the CPU.
+    runtime: None: the one that prediction chooses.
     precision, encoder_precision: of the recogniser, and of the bare encoder beside it.
     threads: of torch on the CPU; None: as many as it takes by itself.
     limit: sentences at least, if the data has as many; None: all.
@@ -33,6 +34,7 @@ class Settings:
 
     parts: tuple[Part, ...] = PARTS
     device: str | None = None
+    runtime: RuntimeName | None = None
     precision: Precision = "fp32"
     encoder_precision: Precision = "fp32"
     threads: int | None = None

@@ -12,6 +12,7 @@ from disconer.adapt.settings import AdaptResult, AdaptSettings, Precision
 from disconer.cli.console import report
 from disconer.cli.processes import end_process, is_first, one_voice, say_stopped
 from disconer.cli.train import INTERRUPTED
+from disconer.core.installed import require_training
 from disconer.core.ledger import Ledger
 
 USUAL = AdaptSettings()
@@ -128,6 +129,7 @@ def _adapt(
     *,
     resume: bool,
 ) -> AdaptResult:
+    require_training("Adapting an encoder")
     from accelerate import PartialState
 
     from disconer.adapt import adapt

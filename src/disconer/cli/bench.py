@@ -11,11 +11,13 @@ import typer
 from disconer.bench.timing import PARTS, REPEATS, SENTENCES, ClockName, Part, Settings
 from disconer.cli.console import show
 from disconer.core.errors import DisconerError
+from disconer.core.installed import require_training
+from disconer.predict.settings import RuntimeName
 from disconer.store.names import default_model, find_model
 
 if TYPE_CHECKING:
     from disconer.bench.measurements import Report  # imports torch
-    from disconer.nn.runtime import Precision
+    from disconer.nn.runtime import AnyModel, Precision
 
 
 def bench(
@@ -27,14 +29,24 @@ def bench(
     encoder: str | None = None,
 ) -> Report:
     """Measure a model, on the demo's dev documents if no data is given."""
+    require_training("The benchmark")
     from disconer.bench.measurements import bench as measure
     from disconer.demo import demo_config
     from disconer.formats import read
-    from disconer.predict.recognizer import load
+    from disconer.predict.loading import is_exported, load
+    from disconer.predict.onnx.model import OnnxModel
+    from disconer.store.graphs import StoredGraphs, read_graphs
 
     documents = read(data or demo_config().data.dev, from_format)
-    standard = None if encoder is None else load(find_model(encoder))
-    return measure(load(find_model(model)), documents, settings, encoder=standard)
+    standard = None if encoder is None else load(find_model(encoder), runtime="torch")
+    folder = find_model(model)
+    loaded = load(folder, runtime=settings.runtime, device=settings.device, precision=settings.precision)
+    other: AnyModel | None = None
+    if isinstance(loaded, OnnxModel):
+        other = None if is_exported(folder) else load(folder, runtime="torch")
+    elif settings.device == "cpu" and isinstance(read_graphs(folder), StoredGraphs):
+        other = load(folder, runtime="onnx")
+    return measure(loaded, documents, settings, encoder=standard, other=other, folder=folder)
 
 
 def bench_cli(
@@ -57,6 +69,10 @@ def bench_cli(
     device: Annotated[
         str | None, typer.Option("--device", help="cpu, cuda, cuda:1, …; default: a GPU if available.")
     ] = None,
+    runtime: Annotated[
+        RuntimeName | None,
+        typer.Option("--runtime", help="onnx or torch; default: torch on a GPU, else ONNX Runtime."),
+    ] = None,
     precision: Annotated[str, typer.Option("--precision", help="Precision of the model: fp32 or bf16.")] = "fp32",
     encoder_precision: Annotated[
         str | None, typer.Option("--encoder-precision", help="Precision of the bare encoder; default: the model's.")
@@ -74,13 +90,15 @@ def bench_cli(
 ) -> None:
     """Measure a model's speed against its bare encoder.
 
-    Reports throughput and latency from text to entities, time per stage, memory, and the time of a training step.
-    Everything runs in this process on the same sentences, and compared runs alternate, so that ratios hold on shared
+    Reports throughput and latency from text to entities, ONNX Runtime against torch, the time from the start of a
+    process to its first answer, time per stage, memory, and the time of a training step. Everything but the start of
+    processes runs in this process on the same sentences, and compared runs alternate, so that ratios hold on shared
     machines too.
     """
     settings = Settings(
         parts=_parts(only, training=training),
         device=device,
+        runtime=runtime,
         precision=cast("Precision", _one_of("--precision", precision, ("fp32", "bf16"))),
         encoder_precision=cast(
             "Precision", _one_of("--encoder-precision", encoder_precision or precision, ("fp32", "bf16"))

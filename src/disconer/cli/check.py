@@ -55,14 +55,14 @@ def check_cli(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     head: Annotated[
         str | None,
-        typer.Option("--head", help="Kind of head for the oracle, such as tagger; span by default."),
+        typer.Option("--head", help="Kind of head for the oracle, such as tagger; grid by default."),
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="A setting of the head for the oracle, such as max_width=12; repeat it to compare several.",
+            help="A setting of the head for the oracle, such as reach=24; repeat it to compare several.",
         ),
     ] = None,
 ) -> None:

@@ -11,6 +11,7 @@ import typer
 
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import WEIGHTS
+from disconer.core.installed import require_training
 from disconer.formats.target import new_folder
 from disconer.store.names import DEMO, demo_folder
 
@@ -23,6 +24,7 @@ def demo(out: Path, *, epochs: int | None = None) -> None:
             where=Where(str(out)),
             fix="Choose another folder with --out.",
         )
+    require_training("The demo, which trains a model,")
     from disconer.demo import EPOCHS, demo_config
     from disconer.training import train
 

@@ -17,6 +17,7 @@ from disconer.core.types import Document
 from disconer.core.version import __version__
 from disconer.formats import read
 from disconer.formats.target import new_file, refuse_existing
+from disconer.predict.settings import RuntimeName
 
 if TYPE_CHECKING:
     from disconer.evaluate import Evaluation  # loaded when the command runs, so that --help is fast
@@ -26,6 +27,7 @@ def evaluate_files(
     gold: Path,
     *,
     model: str | None = None,
+    runtime: RuntimeName | None = None,
     predictions: Path | None = None,
     from_format: str | None = None,
     predictions_format: str | None = None,
@@ -51,15 +53,15 @@ def evaluate_files(
         predicted: Iterable[Document] = read(predictions, predictions_format, ledger)
     else:
         documents, texts = tee(documents)
-        predicted = _predict(str(model), texts)
+        predicted = _predict(str(model), runtime, texts)
     pairs = paired(documents, predicted, missing_as_empty=missing_as_empty)
     return _compare(pairs, html, {"gold": str(gold), "model": model, "predictions": predictions})
 
 
-def _predict(model: str, documents: Iterable[Document]) -> Iterator[Document]:
-    from disconer.predict.recognizer import Recognizer  # only here: it imports torch
+def _predict(model: str, runtime: RuntimeName | None, documents: Iterable[Document]) -> Iterator[Document]:
+    from disconer.predict.recognizer import Recognizer
 
-    recognizer = Recognizer.from_pretrained(model, keep_parses=True)
+    recognizer = Recognizer.from_pretrained(model, runtime=runtime, keep_parses=True)
     return recognizer.annotate(document.replace(entities=()) for document in documents)
 
 
@@ -86,6 +88,10 @@ def _compare(
 def evaluate_cli(
     gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Annotated documents: file, folder, .zip or .gz.")],
     model: Annotated[str | None, typer.Option("--model", "-m", metavar="M", help="Model to evaluate.")] = None,
+    runtime: Annotated[
+        RuntimeName | None,
+        typer.Option("--runtime", help="onnx or torch; default: torch on a GPU, else ONNX Runtime."),
+    ] = None,
     predictions: Annotated[
         Path | None, typer.Option("--predictions", metavar="P", help="Predicted documents, matched by id.")
     ] = None,
@@ -112,6 +118,7 @@ def evaluate_cli(
     evaluation = evaluate_files(
         gold,
         model=model,
+        runtime=runtime,
         predictions=predictions,
         from_format=from_format,
         predictions_format=predictions_format,

@@ -9,6 +9,7 @@ import typer
 
 from disconer.cli.console import report, show
 from disconer.core.errors import DisconerError, Where
+from disconer.core.installed import require_training
 from disconer.core.ledger import Ledger
 from disconer.core.types import Kind
 from disconer.formats import read
@@ -26,10 +27,15 @@ def export_cli(
         str, typer.Argument(metavar="MODEL", help="Folder or name of the model, or folder of a training run.")
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the exported model; also as -o OUT.")],
-    onnx: Annotated[bool, typer.Option("--onnx", help="Export for ONNX Runtime: runs on CPUs, without torch.")] = False,
-    int8: Annotated[bool, typer.Option("--int8", help="With --onnx: 8-bit weights, smaller and faster.")] = False,
+    onnx: Annotated[
+        bool, typer.Option("--onnx", help="As ONNX graphs with their weights, which other programs can run.")
+    ] = False,
+    int8: Annotated[
+        bool,
+        typer.Option("--int8", help="ONNX graphs that compute in 8 bits: smaller, and faster on CPUs with VNNI."),
+    ] = False,
     compact: Annotated[
-        bool, typer.Option("--compact", help="For torch, a quarter of the size on disk: quantised weights.")
+        bool, typer.Option("--compact", help="A quarter of the size on disk: quantised weights, computed in 32 bits.")
     ] = False,
     check: Annotated[
         Path | None,
@@ -38,12 +44,9 @@ def export_cli(
     force: Annotated[bool, typer.Option("--force", "--overwrite", help="Replace OUT.")] = False,
 ) -> None:
     """Export a trained model. predict, evaluate and serve accept the result like any other model."""
-    if onnx == compact or (int8 and not onnx):
-        raise DisconerError(
-            "No export format given",
-            expected="--compact, --onnx or --onnx --int8",
-            fix="Add one of these.",
-        )
+    if (onnx or int8) == compact:
+        raise DisconerError("No single export format given", expected="--compact, --int8 or --onnx", fix="Give one.")
+    require_training("Exporting")
     refuse_existing(out, force)
     ledger = Ledger()
     gold = None if check is None else list(read(Source(check), None, ledger))
@@ -64,23 +67,24 @@ def export_cli(
 def export(model: str, out: Path, *, compact: bool = False, int8: bool = False) -> None:
     """Export a model into a new folder, which is written atomically.
 
-    compact: for torch, in a quarter of the size. Otherwise for ONNX Runtime; int8: with weights of 8 bits.
+    compact: in a quarter of the size. Otherwise as ONNX graphs with their weights; int8: with weights of 8 bits.
     """
-    from disconer.predict.recognizer import load
+    from disconer.predict.loading import is_exported
+    from disconer.store.checkpoint import load_model
     from disconer.store.names import find_model
 
-    loaded = load(find_model(model))
-    from disconer.store.checkpoint import Model
-
-    if not isinstance(loaded, Model):
+    folder = find_model(model)
+    if is_exported(folder):
         raise DisconerError(
             "This model is already an export", where=Where(model), fix="Give the model that it was exported from."
         )
+    loaded = load_model(folder)
     with new_folder(out) as staging:
         if compact:
             from disconer.export.compact import save_compact
+            from disconer.export.stored import with_graphs
 
-            save_compact(loaded, staging)
+            save_compact(with_graphs(loaded), staging)
         else:
             from disconer.export.onnx import export_model
 
@@ -99,4 +103,4 @@ def show_comparison(comparison: Comparison) -> None:
 
 
 def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.iterdir())
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -43,7 +43,7 @@ def _listed(models: list[KnownModel]) -> Iterator[str]:
 
 
 def _lines(model: KnownModel) -> Iterator[str]:
-    facts = [f"{model.size / MEGABYTE:.1f} MB", model.data, model.licence]
+    facts = [f"{model.size / MEGABYTE:.1f} MB", f"runs in {' and '.join(model.runtimes)}", model.data, model.licence]
     yield f"{model.name}{' (default)' if model.is_default else ''}: {', '.join(fact for fact in facts if fact)}"
     if model.title:
         yield f"{_INDENT}{model.title}"

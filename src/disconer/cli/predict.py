@@ -34,7 +34,7 @@ from disconer.predict.local.folder_record import FolderRecord
 from disconer.predict.local.jobs import useful_jobs
 from disconer.predict.local.work import Work
 from disconer.predict.ray.plan import Cluster
-from disconer.predict.settings import Precision, Settings
+from disconer.predict.settings import Precision, RuntimeName, Settings
 from disconer.store.names import default_model
 from disconer.text import SplitterName
 
@@ -85,8 +85,15 @@ def predict_cli(
     ] = None,
     precision: Annotated[
         Precision,
-        typer.Option("--precision", help="bf16 is faster on hardware that supports it; scores may differ slightly."),
+        typer.Option(
+            "--precision",
+            help="int8: faster on CPUs with VNNI; bf16: on GPUs; auto: int8 where it pays and is known to lose little.",
+        ),
     ] = "fp32",
+    runtime: Annotated[
+        RuntimeName | None,
+        typer.Option("--runtime", help="onnx or torch; default: torch on a GPU, else ONNX Runtime."),
+    ] = None,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Number of worker processes on this machine.")
     ] = 1,
@@ -129,7 +136,7 @@ def predict_cli(
         refuse_with_ray(jobs=jobs, shard=shard, device=device)
     elif actors or gpus_per_actor or out:
         refuse_without_ray(out, actors, gpus_per_actor)
-    settings = Settings(model or default_model(), labels, threshold, parser, device, precision, splitter)
+    settings = Settings(model or default_model(), labels, threshold, parser, device, precision, splitter, runtime)
     if text is not None:
         if ray is not None or shard is not None:
             raise DisconerError("One text is not shared out", fix="Leave out --ray and --shard, or name files.")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import socket
 import sys
-from importlib.util import find_spec
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from disconer.core.errors import DisconerError
+from disconer.core.installed import require
 from disconer.predict.ray.plan import check_ray_installed
+from disconer.predict.settings import RuntimeName
 from disconer.serve.limits import Limits
 from disconer.serve.ray.plan import Plan, Replicas
 from disconer.store.names import default_model
@@ -36,6 +38,7 @@ def serve_models(
     token: str | None = None,
     device: str | None = None,
     splitter: SplitterName | None = None,
+    runtime: RuntimeName | None = None,
     limits: Limits = DEFAULT,
 ) -> None:
     """Serve models until a signal stops the process.
@@ -49,13 +52,13 @@ def serve_models(
 
     named = model_names(models)
     with bound_socket(host, port) as bound:
-        recognizers = _load(named, device, splitter)
+        recognizers = _load(named, device, splitter, runtime)
         app = create_app(recognizers, limits=limits, token=token)
         logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
         server = make_server(
             app,
             limits,
-            on_start=lambda: _say_where(bound, list(named), has_token=token is not None),
+            on_start=lambda: _say_where(bound, recognizers, has_token=token is not None),
             on_drain=app.state.service.drain,
         )
         server.run(sockets=[bound])
@@ -105,25 +108,26 @@ def end_service_on_ray(address: str) -> None:
 
 
 def check_installed() -> None:
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise DisconerError(
-            f"The service needs packages that are not installed: {', '.join(missing)}",
-            fix="Install them: pip install 'disconer[serve]'.",
-        )
+    require("The service", "serve", NEEDED)
 
 
-def _load(named: dict[str, str], device: str | None, splitter: SplitterName | None) -> dict[str, Annotator]:
+def _load(
+    named: dict[str, str], device: str | None, splitter: SplitterName | None, runtime: RuntimeName | None
+) -> dict[str, Annotator]:
     print(f"loading {', '.join(named)} …", file=sys.stderr, flush=True)
-    from disconer.predict.recognizer import Recognizer  # only here: it imports torch
+    from disconer.predict.recognizer import Recognizer  # only here: it may import torch
 
-    return {name: Recognizer.from_pretrained(where, device=device, splitter=splitter) for name, where in named.items()}
+    return {
+        name: Recognizer.from_pretrained(where, device=device, splitter=splitter, runtime=runtime)
+        for name, where in named.items()
+    }
 
 
-def _say_where(bound: socket.socket, names: list[str], *, has_token: bool) -> None:
+def _say_where(bound: socket.socket, models: Mapping[str, Annotator], *, has_token: bool) -> None:
     host, port = bound.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    print(f"serving {', '.join(names)} on http://{shown}:{port} (Ctrl-C to stop)", file=sys.stderr, flush=True)
+    names = ", ".join(f"{name} ({recognizer.runtime})" for name, recognizer in models.items())
+    print(f"serving {names} on http://{shown}:{port} (Ctrl-C to stop)", file=sys.stderr, flush=True)
     if not has_token and not host.startswith(LOOPBACK):
         _warn_of_strangers(shown)
 
@@ -158,6 +162,9 @@ def serve_cli(
     splitter: Annotated[
         SplitterName | None,
         typer.Option(help="Sentence splitter; default: each model's. See data.splitter."),
+    ] = None,
+    runtime: Annotated[
+        RuntimeName | None, typer.Option(help="onnx or torch; default: torch on a GPU, else ONNX Runtime.")
     ] = None,
     max_body: Annotated[int, typer.Option(help="Maximum request size in bytes.")] = DEFAULT.body_bytes,
     max_texts: Annotated[int, typer.Option(help="Maximum texts per request.")] = DEFAULT.texts,
@@ -220,4 +227,6 @@ def serve_cli(
         return
     if (replicas, threads, gpus) != (None, None, None):
         raise DisconerError("--replicas, --threads and --gpus need --ray", fix="Add --ray.")
-    serve_models(chosen, host=host, port=port, token=token, device=device, splitter=splitter, limits=limits)
+    serve_models(
+        chosen, host=host, port=port, token=token, device=device, splitter=splitter, runtime=runtime, limits=limits
+    )

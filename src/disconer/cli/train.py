@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.processes import end_process, is_first, one_voice, say_stopped
+from disconer.core.installed import require_training
 
 if TYPE_CHECKING:
     from disconer.training import TrainingResult  # loaded when the command runs: it imports torch
@@ -64,6 +65,7 @@ def train_cli(
 def _train(config: str, overrides: list[str], out: Path, *, resume: bool, force: bool) -> TrainingResult:
     from disconer.config import load_config
 
+    require_training("Training")
     settings = load_config(config, overrides)  # before torch is loaded, so that errors appear at once
     from accelerate import PartialState
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from disconer.core.files import WEIGHTS, replace_file
 from disconer.nn.encoders.transformer.bundled import base_of, digest, is_base
 from disconer.nn.weights import rounded_weights, write_weights
-from disconer.store.checkpoint import Model, describe
+from disconer.store.checkpoint import Model, describe, save_graphs
 from disconer.store.description import write_description
 from disconer.store.exported import COMPACT, CompactDescription
 
@@ -30,6 +30,7 @@ def save_compact(model: Model, folder: Path) -> None:
     model.reader.save(folder)
     for path in folder.glob("tokenizer*.json"):
         squeeze(path)
+    save_graphs(model, folder)
     write_weights(rounded_weights(model.network, base), folder / WEIGHTS)
 
 

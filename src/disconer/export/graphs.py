@@ -13,52 +13,51 @@ from disconer.nn.network import Words
 from disconer.nn.parts import WordBatch
 
 OPSET = 20  # the oldest opset with all operators needed; supported by ONNX Runtime 1.18
-PARTS = ("inputs", "recurrent", "biases")  # ONNX's order
 DIRECTIONS = ("", "_reverse")  # torch's names of the parameters of each
 
 
 class OnnxBiLstm(nn.Module):
-    """The BiLSTM of a trained network, for export only: ONNX's own operator, which takes sentence lengths."""
+    """The BiLSTM of a network, for ONNX only: ONNX's own operator, which takes sentence lengths.
+
+    Its parameters are those of torch's, and the graph itself puts them into ONNX's form: so they keep their names.
+    """
 
     def __init__(self, trained: BiLstm) -> None:
         super().__init__()
-        self.units = trained.lstm.hidden_size
-        self.layers = trained.lstm.num_layers
-        for layer in range(self.layers):
-            inputs, recurrent, biases = zip(
-                *(_gates(trained.lstm, f"l{layer}{direction}") for direction in DIRECTIONS), strict=True
-            )
-            self.register_buffer(f"inputs_{layer}", torch.stack(inputs))  # (2, 4 * units, d)
-            self.register_buffer(f"recurrent_{layer}", torch.stack(recurrent))  # (2, 4 * units, units)
-            self.register_buffer(f"biases_{layer}", torch.stack(biases))  # (2, 8 * units)
+        self.lstm = trained.lstm
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
         """Shape: (B, N, d), (B,) -> (B, N, 2 * units)"""
         n_rows, n_words = words.shape[:2]
-        for layer in range(self.layers):
+        units = self.lstm.hidden_size
+        for layer in range(self.lstm.num_layers):
+            directions = [_gates(self.lstm, f"l{layer}{direction}") for direction in DIRECTIONS]
+            # Shape: (2, 4 * units, d), (2, 4 * units, units), (2, 8 * units)
+            inputs, recurrent, biases = map(torch.stack, zip(*directions, strict=True))
             read = torch.onnx.ops.symbolic(
                 "LSTM",
-                [words.transpose(0, 1), *(self.get_buffer(f"{part}_{layer}") for part in PARTS), lengths],
-                {"hidden_size": self.units, "direction": "bidirectional"},
+                [words.transpose(0, 1), inputs, recurrent, biases, lengths],
+                {"hidden_size": units, "direction": "bidirectional"},
                 dtype=words.dtype,
-                shape=(n_words, 2, n_rows, self.units),
+                shape=(n_words, 2, n_rows, units),
                 version=OPSET,
             )
-            words = read.permute(2, 0, 1, 3).reshape(n_rows, n_words, 2 * self.units)
+            words = read.permute(2, 0, 1, 3).reshape(n_rows, n_words, 2 * units)
         return words
 
 
 def _gates(lstm: nn.LSTM, suffix: str) -> tuple[Tensor, Tensor, Tensor]:
     """The parameters of one direction of one layer, their gates in ONNX's order."""
-    weights = [getattr(lstm, f"{kind}_{suffix}").detach() for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+    weights = [getattr(lstm, f"{kind}_{suffix}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
     inputs, recurrent, bias, recurrent_bias = map(_reordered, weights)
     return inputs, recurrent, torch.cat([bias, recurrent_bias])
 
 
 def _reordered(gates: Tensor) -> Tensor:
     """In torch: input, forget, cell, output. In ONNX: input, output, forget, cell."""
-    into, forget, cell, out = gates.chunk(4)
-    return torch.cat([into, out, forget, cell])
+    units = len(gates) // 4
+    into, forget_and_cell, out = gates[:units], gates[units : 3 * units], gates[3 * units :]
+    return torch.cat([into, out, forget_and_cell])
 
 
 # The network's inputs, with the names of dynamic axes.

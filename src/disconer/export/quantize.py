@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
-import logging
-import math
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from disconer.nn.int8 import BITS, INT8_SCALES, INT8_VALUES, block_size, quantized
 from disconer.nn.reader import Floats
 
 SMALL = 2**12  # elements; smaller tensors are not worth it
@@ -83,55 +80,67 @@ def _restore(name: str) -> list[Any]:
 
 
 KEPT_EXACT = "head"  # the part of the graph that stays in 32 bits: it is small, and makes the final decisions
-QUANTIZED = ["MatMul", "LSTM"]
-EXACT_SHARE = 2 / 3  # of the products that suffer most from 8 bits, first layers first: their errors propagate
 SCOPES = "pkg.torch.onnx.name_scopes"  # where torch notes which module an operator comes from
+DOMAIN = "com.microsoft"  # of ONNX Runtime's own operators
+ACCURACY = 4  # ONNX Runtime's name for inputs of 8 bits
 
 
-def quantize(graph: Any) -> Any:
-    """The graph with 8-bit weights, one scale per column. Most products are computed in 8 bits, too, with dynamically
-    scaled inputs.
+def quantize(graph: Any) -> None:
+    """Let a graph compute its products with 8 bits, and store its other large weights rounded, too."""
+    from onnx import numpy_helper
+
+    weights = {weight.name: weight for weight in graph.graph.initializer}
+    products = products_of_8_bits(graph, {name: tuple(weight.dims)[::-1] for name, weight in weights.items()})
+    for product in products:
+        name = product.input[1]
+        matrix = np.ascontiguousarray(numpy_helper.to_array(weights[name]).T)
+        parts = compute_with_8_bits(graph, product, matrix.shape)
+        values, scales = quantized(matrix, block_size(matrix.shape[1]) or 1)
+        graph.graph.initializer.append(numpy_helper.from_array(values, parts[0]))
+        graph.graph.initializer.append(numpy_helper.from_array(scales, parts[1]))
+    drop_unused(graph)
+    shrink(graph)
+
+
+def products_of_8_bits(graph: Any, matrices: Mapping[str, tuple[int, ...]]) -> list[Any]:
+    """The products with these matrices that can be computed with 8 bits, outside of the head.
+
+    matrices: their shapes, (outputs, inputs).
     """
-    import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    sizes = {weight.name: tuple(weight.dims) for weight in graph.graph.initializer}
-    narrowing = [node.name for node in graph.graph.node if _narrows(node, sizes) and KEPT_EXACT not in _scopes(node)]
-    exact = [node.name for node in graph.graph.node if KEPT_EXACT in _scopes(node)]
-    exact += narrowing[: math.ceil(EXACT_SHARE * len(narrowing))]
-    logging.getLogger().addFilter(_advice)
-    try:
-        with tempfile.TemporaryDirectory() as staging:
-            path = Path(staging) / "quantized.onnx"
-            quantize_dynamic(
-                graph,
-                path,
-                op_types_to_quantize=QUANTIZED,
-                per_channel=True,
-                weight_type=QuantType.QInt8,
-                nodes_to_exclude=exact,
-                extra_options={"MatMulConstBOnly": True},
-            )
-            quantized = onnx.load(path)
-    finally:
-        logging.getLogger().removeFilter(_advice)
-    shrink(quantized)
-    return quantized
+    found = []
+    for node in graph.graph.node:
+        shape = matrices.get(node.input[1], ()) if node.op_type == "MatMul" else ()
+        is_worth_it = len(shape) == 2 and shape[0] * shape[1] >= SMALL and block_size(shape[1])
+        if is_worth_it and KEPT_EXACT not in _scopes(node):
+            found.append(node)
+    return found
 
 
-def _narrows(node: Any, sizes: Mapping[str, tuple[int, ...]]) -> bool:
-    """Whether a product's output is smaller than its input. In transformers the input has then passed an activation:
-    a few large numbers among many small ones, which 8 bits would round to zero.
-    """
-    shape = sizes.get(node.input[1], ()) if node.op_type == "MatMul" else ()
-    return len(shape) == 2 and shape[0] > shape[1]
+def compute_with_8_bits(graph: Any, product: Any, shape: tuple[int, ...]) -> tuple[str, str]:
+    """Let a product take its matrix, of shape (outputs, inputs), as whole numbers and scales; returns their names."""
+    from onnx import helper
+
+    name, (n_outputs, n_inputs) = product.input[1], shape
+    parts = name + INT8_VALUES, name + INT8_SCALES
+    settings = {"N": n_outputs, "K": n_inputs, "bits": BITS, "block_size": block_size(n_inputs)}
+    product.op_type, product.domain = "MatMulNBits", DOMAIN
+    product.input[:] = [product.input[0], *parts]
+    product.attribute.extend(
+        helper.make_attribute(key, value) for key, value in (*settings.items(), ("accuracy_level", ACCURACY))
+    )
+    if all(known.domain != DOMAIN for known in graph.opset_import):
+        graph.opset_import.append(helper.make_opsetid(DOMAIN, 1))
+    return parts
+
+
+def drop_unused(graph: Any) -> None:
+    """Leave out weights that nothing reads any more."""
+    read = {name for node in graph.graph.node for name in node.input}
+    kept = [weight for weight in graph.graph.initializer if weight.name in read]
+    del graph.graph.initializer[:]
+    graph.graph.initializer.extend(kept)
 
 
 def _scopes(node: Any) -> list[str]:
     noted = {item.key: item.value for item in node.metadata_props}
     return [str(scope) for scope in ast.literal_eval(noted.get(SCOPES, "[]"))]
-
-
-def _advice(record: logging.LogRecord) -> bool:
-    """Silences ONNX Runtime's advice to pre-process, which torch's exporter has already done."""
-    return "pre-processing before quantization" not in record.getMessage()

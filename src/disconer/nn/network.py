@@ -10,13 +10,14 @@ import torch
 from torch import Tensor, nn
 
 from disconer.config import Config, EncoderConfig, GcnConfig
+from disconer.core.errors import DisconerError
 from disconer.nn.arrays import WordArrays
 from disconer.nn.devices import usable_device
 from disconer.nn.heads.kind import kind_of
 from disconer.nn.layers import BiLstm
 from disconer.nn.layers.gcn import Aggcn
 from disconer.nn.parts import Head, Targets, WordBatch, WordEncoder
-from disconer.nn.runtime import Device, Precision
+from disconer.nn.runtime import Device, Precision, RuntimeName
 from disconer.nn.windows import Found
 
 
@@ -119,7 +120,14 @@ def size_multiple(device: torch.device) -> int:
 class TorchRuntime:
     """Runs a network on a device. See `Runtime`."""
 
+    name: RuntimeName = "torch"
+
     def __init__(self, network: AnyNetwork, device: Device = None, precision: Precision = "fp32") -> None:
+        if precision == "int8":
+            raise DisconerError(
+                "torch does not run a model in int8",
+                fix="Use ONNX Runtime, on the CPU, or bf16.",
+            )
         self._device = usable_device(device)
         self.device = str(self._device)
         on_cpu = self._device.type == "cpu"

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     import torch
 
 Device: TypeAlias = "str | torch.device | None"
-Precision: TypeAlias = Literal["fp32", "bf16"]
+Precision: TypeAlias = Literal["fp32", "bf16", "int8", "auto"]
+RuntimeName: TypeAlias = Literal["onnx", "torch"]
 
 
 class Runtime(Protocol):
     """A network that is ready to find entities.
 
+    name: of what runs it.
     device: where it runs, as torch names devices.
     batch_subwords, batch_cells: maximum size of a batch, padding included: for the encoder, and for the head
         (`HeadKind.cells`). They bound the memory of prediction, whatever the text.
@@ -31,6 +33,7 @@ class Runtime(Protocol):
     size_multiple: the words and subwords of a batch should be padded to a multiple of this.
     """
 
+    name: RuntimeName
     device: str
     batch_subwords: int
     batch_cells: int

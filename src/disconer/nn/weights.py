@@ -16,11 +16,10 @@ import torch
 from torch import Tensor, nn
 
 from disconer.core.files import replace_file
-from disconer.nn.bits import CHANGE_BITS, MATRIX_BITS, TABLE_BITS, from_planes, to_planes
+from disconer.nn.bits import CHANGE_BITS, MATRIX_BITS, TABLE_BITS, to_planes
+from disconer.nn.unpacking import CHANGE, LARGEST, PLANES, ROWS, changed, restored
 
 SMALL = 2**12  # numbers; fewer are stored with 16 bits
-PLANES, LARGEST = ":planes", ":largest"  # what a weight's two parts are called beside its name
-CHANGE, ROWS = ":change", ":rows"  # the planes of a change, and the rows that it is of
 UNMET = 0.01  # a row of a table changes by less, for its largest value, if training never met it: rounding and decay
 
 
@@ -63,12 +62,13 @@ def full_weights(
     for name, tensor in stored.items():
         weight = name.removesuffix(PLANES).removesuffix(CHANGE)
         if name.endswith(PLANES) and weight in like and weight + LARGEST in stored:
-            full[weight] = _restored(weight, tensor, stored[weight + LARGEST], like[weight].shape)
+            largest, shape = stored[weight + LARGEST], tuple(like[weight].shape)
+            full[weight] = torch.from_numpy(restored(weight, tensor.numpy(), largest.numpy(), shape))
         elif name.endswith(CHANGE) and weight in base and {weight + LARGEST, weight + ROWS} <= stored.keys():
-            rows = stored[weight + ROWS]
-            shape = torch.Size([len(rows), *base[weight].shape[1:]])
-            change = _restored(weight, tensor, stored[weight + LARGEST], shape)
-            full[weight] = base[weight].index_add(0, rows, change)
+            before, rows, largest = base[weight].clone(), stored[weight + ROWS], stored[weight + LARGEST]
+            full[weight] = torch.from_numpy(
+                changed(weight, before.numpy(), rows.numpy(), tensor.numpy(), largest.numpy())
+            )
         elif not name.endswith((LARGEST, ROWS)):
             full[name] = tensor.float() if tensor.is_floating_point() else tensor
     return full
@@ -83,17 +83,6 @@ def _rounded(weight: Tensor, bits: int) -> tuple[Tensor, Tensor]:
     numbers = torch.where(step > 0, rows / step, 0).round().clamp(-n_steps, n_steps) + n_steps
     planes = to_planes(numbers.flatten().numpy().astype(np.uint16), bits)
     return torch.from_numpy(planes), largest
-
-
-def _restored(name: str, planes: Tensor, largest: Tensor, shape: torch.Size) -> Tensor:
-    bits, n_bytes = planes.shape
-    if n_bytes != -(-shape.numel() // 8) or largest.shape != shape[:1]:
-        raise RuntimeError(f"size mismatch for {name}: the network has {tuple(shape)}")
-    n_steps = 2 ** (bits - 1) - 1
-    numbers = from_planes(planes.numpy(), shape.numel()).astype(np.float32)
-    rows: Tensor = torch.from_numpy(numbers).view(shape[0], -1) - n_steps  # (rows, columns)
-    rows *= largest.float().unsqueeze(1) / n_steps
-    return rows.view(shape)
 
 
 def save_weights(network: nn.Module, path: Path) -> None:

@@ -12,17 +12,17 @@ from typing import Any, Literal, TypeVar, overload
 
 from disconer.config import SyntaxConfig
 from disconer.core.background import made_ahead
-from disconer.core.errors import DisconerError, DisconerWarning, Where
-from disconer.core.files import ONNX_GRAPH
+from disconer.core.errors import DisconerError, DisconerWarning
 from disconer.core.ledger import Ledger
 from disconer.core.progress import note
 from disconer.core.progress import progress as show_progress
 from disconer.core.types import Document, Entity
 from disconer.nn.arrays import WordArrays, word_arrays
-from disconer.nn.runtime import AnyModel, Device, Precision, window_cost
+from disconer.nn.runtime import AnyModel, Device, Precision, RuntimeName, window_cost
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, cheapest_batches
 from disconer.predict.asked import Wanted, as_documents, remembered
+from disconer.predict.loading import load
 from disconer.predict.settings import Settings
 from disconer.store.names import find_model
 from disconer.text import SplitterName
@@ -89,7 +89,8 @@ class Recognizer:
         """Create a recogniser from a loaded model.
 
         device: as torch names devices; None: the first GPU if there is one, else the CPU.
-        precision: bf16 is faster on hardware that supports it; close decisions may differ.
+        precision: bf16 (torch) is faster on GPUs, int8 (ONNX Runtime) on CPUs with VNNI; close decisions may differ.
+            "auto": int8 on such CPUs if the model's card shows a loss of at most 0.3 F1, else fp32.
         parser: used for dependency heads instead of the parser that the model was trained with; "none": do not
             parse.
         keep_parses: cache trees on disk, so that the same text is not parsed again.
@@ -112,6 +113,7 @@ class Recognizer:
         cls,
         name_or_path: str | os.PathLike[str],
         *,
+        runtime: RuntimeName | None = None,
         device: Device = None,
         precision: Precision = "fp32",
         parser: str | None = None,
@@ -120,9 +122,13 @@ class Recognizer:
         threshold: float = 0.0,
         splitter: SplitterName | None = None,
     ) -> Recognizer:
-        """Load a model: its name or folder, that of a training run (then its best), a package or a name on the Hub."""
+        """Load a model: its name or folder, that of a training run (then its best), a package or a name on the Hub.
+
+        runtime: "onnx" (ONNX Runtime, on CPUs) or "torch", which needs `disconer[train]`; None: torch where there is
+            a GPU, else ONNX Runtime. Both find the same.
+        """
         return cls(
-            load(find_model(name_or_path)),
+            load(find_model(name_or_path), runtime=runtime, device=device, precision=precision),
             device=device,
             precision=precision,
             parser=parser,
@@ -137,6 +143,11 @@ class Recognizer:
         self.model.save(Path(path))
 
     @property
+    def runtime(self) -> RuntimeName:
+        """What runs the network."""
+        return self._runtime.name
+
+    @property
     def device(self) -> str:
         """The device of the network, as torch names it."""
         return self._runtime.device
@@ -145,6 +156,9 @@ class Recognizer:
     def splitter(self) -> SplitterName:
         """The sentence splitter of texts without sentences."""
         return self._windower.splitter
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.labels)} labels, runtime={self.runtime!r}, device={self.device!r})"
 
     def __call__(
         self,
@@ -332,29 +346,11 @@ class Recognizer:
         return parsed
 
 
-def load(folder: Path) -> AnyModel:
-    """The model in a folder, whichever runtime it is for."""
-    if (folder / ONNX_GRAPH).is_file():
-        from disconer.predict.onnx.model import load_onnx_model
-
-        return load_onnx_model(folder)
-    try:
-        from disconer.store.checkpoint import load_model
-    except ModuleNotFoundError as error:
-        raise DisconerError(
-            "This model needs packages that are not installed",
-            where=Where(str(folder)),
-            got=str(error),
-            fix="Install all of disconer (pip install .), or export the model on a machine that has it: "
-            "`disconer export MODEL OUT --onnx`.",
-        ) from error
-    return load_model(folder)
-
-
 def load_recognizer(settings: Settings) -> Recognizer:
     """The recogniser for a prediction. It keeps its parses."""
     return Recognizer.from_pretrained(
         settings.model,
+        runtime=settings.runtime,
         device=settings.device,
         precision=settings.precision,
         parser=settings.parser,

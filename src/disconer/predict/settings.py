@@ -9,7 +9,8 @@ from typing import Literal, Protocol
 from disconer.core.types import Document
 from disconer.text import SplitterName
 
-Precision = Literal["fp32", "bf16"]
+Precision = Literal["fp32", "bf16", "int8", "auto"]
+RuntimeName = Literal["onnx", "torch"]
 
 
 class Annotator(Protocol):
@@ -24,7 +25,7 @@ class Settings:
 
     model: folder or name. labels: those that are wanted, with commas; None for all.
     threshold: entities with a lower score are left out.
-    splitter, parser, device, precision: see `Recognizer`.
+    splitter, parser, device, precision, runtime: see `Recognizer`.
     """
 
     model: str
@@ -34,3 +35,4 @@ class Settings:
     device: str | None = None
     precision: Precision = "fp32"
     splitter: SplitterName | None = None
+    runtime: RuntimeName | None = None

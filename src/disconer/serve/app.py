@@ -193,7 +193,12 @@ def api_router(service: Service) -> APIRouter:
         """The models of this service, and the limits of a request."""
         return {
             "models": [
-                {"name": model.name, "labels": model.labels, "default": model is service.default}
+                {
+                    "name": model.name,
+                    "labels": model.labels,
+                    "default": model is service.default,
+                    "runtime": model.runtime,
+                }
                 for model in service.models.values()
             ],
             "max_texts": service.limits.texts,

@@ -126,6 +126,7 @@ class ModelAnswer(BaseModel):
     name: str
     labels: list[str]
     default: bool = Field(description="Whether this is the default model.")
+    runtime: str = Field(description="What runs it.", examples=["onnx", "torch"])
 
 
 class ModelsAnswer(BaseModel):

@@ -23,6 +23,8 @@ class Annotator(Protocol):
 
     @property
     def labels(self) -> tuple[str, ...]: ...
+    @property
+    def runtime(self) -> str: ...
 
     def annotate(self, documents: Iterable[Document]) -> Iterable[Document]: ...
 
@@ -33,6 +35,7 @@ class ServedModel:
 
     name: str
     labels: tuple[str, ...]
+    runtime: str
     batcher: Batcher
 
 
@@ -42,7 +45,7 @@ def served(recognizers: Mapping[str, Annotator], limits: Limits, metrics: Metric
     for name, recognizer in recognizers.items():
         batcher = Batcher(recognizer.annotate, limits, watch=metrics.batch_watcher(name))
         metrics.watch_queue(name, lambda batcher=batcher: batcher.n_waiting)  # type: ignore[misc]
-        models[name] = ServedModel(name, tuple(recognizer.labels), batcher)
+        models[name] = ServedModel(name, tuple(recognizer.labels), recognizer.runtime, batcher)
     return models
 
 

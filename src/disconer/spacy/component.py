@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -83,14 +84,15 @@ class Held:
 
     def _settle_in_worker(self) -> None:
         """Prepare a forked process: torch's threads are not forked, and waiting for them would hang."""
-        import torch
-
         if self.loaded is not None and self.loaded.device.startswith("cuda"):
             raise DisconerError(
                 "A model on a GPU cannot be used in processes forked after it was loaded",
                 fix='Keep n_process at 1 (one process keeps a GPU busy), or set device to "cpu".',
             )
-        torch.set_num_threads(1)
+        if "torch" in sys.modules:
+            import torch
+
+            torch.set_num_threads(1)
         self._process = os.getpid()
 
     def to_disk(self, folder: Path) -> None:
@@ -103,12 +105,16 @@ class Held:
         """The files of the model by name."""
         with TemporaryDirectory() as folder:
             self.to_disk(Path(folder))
-            return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+            files = (path for path in Path(folder).rglob("*") if path.is_file())
+            return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
     def from_bytes(self, files: dict[str, bytes]) -> None:
         with TemporaryDirectory() as folder:
             for name, content in files.items():
-                (Path(folder) / Path(name).name).write_bytes(content)
+                within = [part for part in PurePosixPath(name).parts if part not in ("/", "..")]
+                place = Path(folder, *within)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(content)
             self.from_disk(Path(folder))
 
     def __getstate__(self) -> dict[str, Any]:

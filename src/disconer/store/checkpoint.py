@@ -10,7 +10,6 @@ from typing import Any
 from torch import Tensor, nn
 
 from disconer.config import Config, config_from_dict
-from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.files import CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.evaluate.comparison import Comparison
@@ -23,7 +22,9 @@ from disconer.nn.scores import UNSCALED, ScoreScale
 from disconer.nn.weights import full_weights, save_weights
 from disconer.store.card import Figures
 from disconer.store.description import FORMAT_VERSION, read_description, read_scale, write_description
-from disconer.store.exported import COMPACT, RUNTIME, CompactDescription
+from disconer.store.exported import COMPACT, INT8, RUNTIME, CompactDescription
+from disconer.store.graphs import UNKNOWN, NoGraphs, StoredGraphs, read_graphs, write_graphs
+from disconer.store.weights import damaged_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Model:
 
     figures: its metrics, by split; see `card.Figures`.
     scale: turns the scores of its entities into calibrated probabilities.
+    graphs: what runs it in ONNX Runtime, without weights.
     """
 
     network: AnyNetwork
@@ -40,6 +42,7 @@ class Model:
     labels: tuple[str, ...]
     figures: Figures = field(default_factory=dict)
     scale: ScoreScale = UNSCALED
+    graphs: StoredGraphs | NoGraphs = UNKNOWN
 
     @property
     def max_subwords(self) -> int | None:
@@ -58,7 +61,14 @@ def save_model(model: Model, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_description(folder, describe(model))
     model.reader.save(folder)
+    save_graphs(model, folder)
     save_weights(model.network, folder / WEIGHTS)
+
+
+def save_graphs(model: Model, folder: Path) -> None:
+    """Write what runs a model in ONNX Runtime, or why nothing does, as far as it is known."""
+    if model.graphs is not UNKNOWN:
+        write_graphs(folder, model.graphs)
 
 
 def describe(model: Model) -> dict[str, Any]:
@@ -97,6 +107,11 @@ def record_comparison(folder: Path, comparison: Comparison) -> None:
     write_description(folder, description | {export: checked})
 
 
+def record_int8(folder: Path, comparison: Comparison) -> None:
+    """Add the comparison of a model in int8 with itself in fp32 to its description and card."""
+    write_description(folder, read_description(folder) | {INT8: comparison.to_dict()})
+
+
 def load_model(folder: Path) -> Model:
     """Read a model folder."""
     description = read_description(folder)
@@ -107,7 +122,7 @@ def load_model(folder: Path) -> Model:
     _load_weights(network, folder / WEIGHTS, _base(network, description, folder))
     network.eval()
     scale = read_scale(description, folder)
-    return Model(network, encoding.reader, config, labels, description["figures"], scale)
+    return Model(network, encoding.reader, config, labels, description["figures"], scale, read_graphs(folder))
 
 
 def _base(network: nn.Module, description: Mapping[str, Any], folder: Path) -> Mapping[str, Tensor]:
@@ -120,19 +135,7 @@ def _base(network: nn.Module, description: Mapping[str, Any], folder: Path) -> M
 
 
 def _load_weights(network: nn.Module, path: Path, base: Mapping[str, Tensor]) -> None:
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    try:
+    with damaged_weights(path):
         network.load_state_dict(full_weights(load_file(path), network.state_dict(), base))
-    except FileNotFoundError as error:
-        raise DisconerError(
-            "The weights of this model are missing", where=Where(str(path)), fix="Copy the complete model again."
-        ) from error
-    except (OSError, SafetensorError, RuntimeError) as error:
-        raise DisconerError(
-            "The weights of this model are damaged or belong to another model",
-            where=Where(str(path)),
-            got=excerpt(" ".join(str(error).split()), 160),
-            fix="Copy the complete model again.",
-        ) from error

@@ -9,8 +9,6 @@ from typing import Any
 from disconer.nn.bits import CHANGE_BITS, MATRIX_BITS, TABLE_BITS
 from disconer.store.card import comparison_in_words
 
-ONNX = ".onnx"  # the names of all graphs: the network (`core.files.ONNX_GRAPH`), and further ones of its head
-HEAD_ARRAYS = "head.safetensors"  # arrays that the head needs to decode the network's scores
 RUNTIME = "runtime"  # the key in config.json of the description below
 
 
@@ -79,10 +77,25 @@ class CompactDescription:
         return "\n".join(said)
 
 
+INT8 = "int8"  # the key in config.json of a comparison: the model in 8 bits with itself in 32; see `Comparison.to_dict`
+MOST_LOST = 0.003  # F1: more is not worth the speed without being asked
+
+
+def is_proven(description: Mapping[str, Any]) -> bool:
+    """Whether a model is known to lose little in int8."""
+    checked = description.get(INT8)
+    return checked is not None and checked["before"]["f1"] - checked["after"]["f1"] <= MOST_LOST
+
+
 def export_in_words(description: Mapping[str, Any]) -> str | None:
     """A sentence for the model card, if it is an export."""
     if RUNTIME in description:
         return RuntimeDescription(**description[RUNTIME]).in_words
-    if COMPACT in description:
-        return CompactDescription(**description[COMPACT]).in_words
-    return None
+    said = [CompactDescription(**description[COMPACT]).in_words] if COMPACT in description else []
+    if checked := description.get(INT8):
+        before, after = (100 * checked[when]["f1"] for when in ("before", "after"))
+        said.append(
+            f"Computed with 8 bits (`--precision int8`), its F1 on `{checked['source']}` ({checked['documents']} "
+            f"documents) is {after:.2f} instead of {before:.2f}."
+        )
+    return "\n".join(said) or None

@@ -10,11 +10,12 @@ from typing import Any
 
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import BUNDLED_MODELS, CONFIG, ONNX_GRAPH, RUN_FOLDERS, WEIGHTS, user_folder
+from disconer.store.graphs import GRAPHS_FOLDER, NETWORK, ONNX
 
 MODEL_VARIABLE = "DISCONER_MODEL"
 DEFAULT = "clinical-trials"  # the default
 DEMO = "demo"
-_MODEL_FILES = [CONFIG, WEIGHTS, "*.onnx", "head.safetensors", "tokenizer*", "words.json", "README.md"]
+_MODEL_FILES = [CONFIG, WEIGHTS, "*.onnx", "onnx/*", "tokenizer*", "words.json", "README.md"]
 
 
 def own_models() -> Path:
@@ -98,6 +99,7 @@ class KnownModel:
         record.
     f1, discontinuous_f1: by split, of all and of discontinuous entities, if measured.
     size: of its files, in bytes.
+    runtimes: what can run it.
     """
 
     name: str
@@ -109,6 +111,7 @@ class KnownModel:
     f1: dict[str, float]
     discontinuous_f1: dict[str, float]
     size: int
+    runtimes: tuple[str, ...]
 
     @property
     def is_default(self) -> bool:
@@ -155,8 +158,15 @@ def _known(name: str, folder: Path) -> KnownModel:
         licence=release.get("licence", ""),
         f1={split: measured["overall"]["f1"] for split, measured in figures.items()},
         discontinuous_f1={split: measured["kinds"]["discontinuous"]["f1"] for split, measured in figures.items()},
-        size=sum(path.stat().st_size for path in folder.iterdir()),
+        size=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+        runtimes=_runtimes(folder),
     )
+
+
+def _runtimes(folder: Path) -> tuple[str, ...]:
+    has_graphs, has_weights = (folder / GRAPHS_FOLDER / f"{NETWORK}{ONNX}").is_file(), (folder / WEIGHTS).is_file()
+    runs = {"onnx": has_graphs or (folder / ONNX_GRAPH).is_file(), "torch": has_weights}
+    return tuple(runtime for runtime, does in runs.items() if does)
 
 
 def _described(folder: Path) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from torch import Tensor
 
 from disconer.config import Config, config_from_dict
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import CONFIG, ONNX_GRAPH
+from disconer.core.files import CONFIG
 from disconer.nn.encoders import build_encoding, load_encoding
 from disconer.nn.network import AnyNetwork, build_network
 from disconer.nn.parts import AnyHead, AxisNames, Transferable
+from disconer.predict.loading import is_exported
 from disconer.store.checkpoint import Model, load_model
 from disconer.store.description import read_description
 from disconer.store.names import find_model
@@ -55,7 +56,7 @@ def check_start(config: Config) -> None:
     if start is None:
         return
     folder = find_model(start)
-    if (folder / ONNX_GRAPH).is_file():
+    if is_exported(folder):
         raise DisconerError(
             "Training cannot start from a model that was exported to ONNX",
             where=Where(start),

@@ -14,12 +14,14 @@ from disconer.config import Config
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.evaluate import Evaluation
+from disconer.export.stored import make_graphs
 from disconer.nn.devices import use_chosen_threads
 from disconer.nn.scores import UNSCALED
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.runs.processes import LONG_PATIENCE, PATIENCE, build_accelerator, check_agreement, check_shared
 from disconer.store.checkpoint import Model, load_model, record_figures, record_scale
+from disconer.store.graphs import NoGraphs, write_graphs
 from disconer.text.syntax.spec import NONE
 from disconer.training.data import TrainingData, read_data, with_heads
 from disconer.training.display import Display
@@ -109,6 +111,14 @@ def _examples(model: Model, data: TrainingData, display: Display) -> list[Exampl
     return examples
 
 
+def _write_graphs(model: Model, folder: RunFolder) -> list[str]:
+    """Let the models of a run be run without torch; they differ only in weights, which graphs do not have."""
+    graphs = make_graphs(model)
+    for place in (folder.best, folder.last):
+        write_graphs(place, graphs)
+    return [f"runs only in torch: {graphs.reason}"] if isinstance(graphs, NoGraphs) else []
+
+
 def _finish(
     folder: RunFolder, data: TrainingData, best_epoch: int, accelerator: Accelerator, display: Display
 ) -> TrainingResult:
@@ -116,6 +126,8 @@ def _finish(
     accelerator.wait_for_everyone()
     model = replace(load_model(folder.best), scale=UNSCALED)  # a resumed run may already have done this
     display.finishing(best_epoch)
+    if accelerator.is_main_process:
+        display.notes(_write_graphs(model, folder))
     scale = scale_on(Recognizer(model, device=accelerator.device, parser=NONE), data.dev, accelerator)
     best = Recognizer(replace(model, scale=scale), device=accelerator.device, parser=NONE)
     dev = measure(best, data.dev, accelerator)

@@ -54,12 +54,10 @@ class HeadGraphs:
     scores: the end of the graph of the whole network. Its module takes the words, (windows, words, d), the lengths,
         (windows,), and then the inputs named here, which the `ScoreReader` makes.
     further: graphs that the reader runs by itself, by name.
-    arrays: numbers that the reader needs, by name.
     """
 
     scores: Graph
     further: Mapping[str, Graph] = field(default_factory=dict)
-    arrays: Arrays = field(default_factory=dict)
 
 
 class ScoreReader(Protocol):
@@ -126,17 +124,15 @@ class HeadKind(Protocol[S]):
         yield from ()
 
     def graphs(self, head: Any) -> HeadGraphs:
-        """A trained head as graphs, for export to ONNX. Import torch here, not above."""
-        raise DisconerError(f"A head of kind {self.name} cannot be exported to ONNX", fix="Use the model as it is.")
+        """A head as graphs, for ONNX Runtime. Import torch here, not above."""
+        raise DisconerError(f"A head of kind {self.name} has no ONNX graph", fix="Use the model as it is, in torch.")
 
-    def reader(
-        self, settings: S, labels: Sequence[str], *, graphs: Mapping[str, RunGraph], arrays: Arrays
-    ) -> ScoreReader:
-        """What makes entities of the scores of an exported head, without torch.
+    def reader(self, settings: S, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]) -> ScoreReader:
+        """What makes entities of the scores of the graph, without torch.
 
-        graphs, arrays: what `graphs` gave beside the scores, by name.
+        graphs: what `graphs` gave beside the scores, by name.
         """
-        raise DisconerError(f"An exported head of kind {self.name} cannot be run", fix="Use the model as it is.")
+        raise DisconerError(f"A head of kind {self.name} does not run in ONNX Runtime", fix="Use torch.")
 
 
 def head_kind(name: str) -> HeadKind[Any]:

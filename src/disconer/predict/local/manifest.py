@@ -23,8 +23,8 @@ from disconer.store.names import RELEASE, find_model
 _DIGEST_BYTES = 16
 _CHUNK = 2**20
 _CARD_SUFFIX = ".md"  # of the model card, which has metrics too
-# Not in the identity: the model's path and device may differ between machines.
-_ELSEWHERE = ("model", "device")
+# Not in the identity: the model's path, its device and its runtime may differ between machines.
+_ELSEWHERE = ("model", "device", "runtime")
 
 
 @dataclass(frozen=True, slots=True)

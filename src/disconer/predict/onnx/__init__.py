@@ -1,1 +1,1 @@
-"""Models exported for ONNX Runtime, loaded and run without torch and transformers."""
+"""Models run by ONNX Runtime, without torch and transformers."""

@@ -41,7 +41,7 @@ class Replica:
     """The class that Ray deploys."""
 
     def __init__(self, settings: Settings) -> None:
-        from disconer.predict.recognizer import Recognizer  # only here: it imports torch
+        from disconer.predict.recognizer import Recognizer  # only here: it may import torch
 
         recognizers = {
             name: Recognizer.from_pretrained(where, device=settings.device, splitter=settings.splitter)

@@ -14,7 +14,7 @@ from disconer import Document, Entity, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.heads.grid import GRID
 from disconer.nn.heads.grid.head import Cells, GridHead
-from disconer.nn.heads.grid.settings import GridSettings
+from disconer.nn.heads.grid.kind import GridSettings
 from disconer.nn.layers.pair_grid import gap_class
 from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Subwords

@@ -1,4 +1,7 @@
-"""Encoders that come with disconer: stored compactly, and the base of models that store only what changed."""
+"""Encoders that come with disconer: stored compactly, and the base of models that store only what changed.
+
+Importing this loads no torch.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ from collections.abc import Mapping
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
-
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any
 
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import BUNDLED_ENCODERS
-from disconer.nn.weights import full_weights, rounded_weights, write_weights
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 COMPACT_WEIGHTS = "compact.safetensors"  # of an encoder's folder, where others have model.safetensors
 SHAPES = (  # what an encoder's configuration says that decides the shapes of its weights
@@ -34,6 +37,8 @@ def is_compact(folder: str | Path) -> bool:
 
 def save_compact_encoder(transformer: Any, folder: Path) -> None:
     """Write an encoder of transformers; its tokenizer is written by itself."""
+    from disconer.nn.weights import rounded_weights, write_weights
+
     folder.mkdir(parents=True, exist_ok=True)
     transformer.config.save_pretrained(folder)
     write_weights(rounded_weights(transformer), folder / COMPACT_WEIGHTS)
@@ -42,6 +47,8 @@ def save_compact_encoder(transformer: Any, folder: Path) -> None:
 def load_compact_weights(transformer: nn.Module, folder: str | Path) -> None:
     """Give an encoder that has been built the weights of a folder."""
     from safetensors.torch import load_file
+
+    from disconer.nn.weights import full_weights
 
     stored = load_file(Path(folder) / COMPACT_WEIGHTS)
     transformer.load_state_dict(full_weights(stored, like=transformer.state_dict()))
@@ -59,6 +66,8 @@ def is_base(encoder: str, description: Mapping[str, Any]) -> bool:
 def base_of(network: nn.Module, encoder: str) -> Mapping[str, Tensor]:
     """The weights that a network's encoder had before it was trained, by the network's names for them."""
     from safetensors.torch import load_file
+
+    from disconer.nn.weights import full_weights
 
     own = {
         name.removeprefix(IN_NETWORK): weight
@@ -84,5 +93,5 @@ def check_base(encoder: str, expected: str, folder: Path) -> None:
             f"This model stores differences from the bundled encoder {encoder!r}, which this disconer does not have",
             where=Where(str(folder)),
             fix="Use the version of disconer that wrote the model, or save the complete model there: "
-            "`Recognizer.from_pretrained(MODEL).save_pretrained(FOLDER)`.",
+            "`Recognizer.from_pretrained(MODEL, runtime='torch').save_pretrained(FOLDER)`.",
         )

@@ -92,17 +92,18 @@ class TransformerWords(WordEncoder):
         """Shape: (B, N, d_h)"""
         return self._pool(self._subwords(batch), batch)
 
-    def inputs(self, batch: WordBatch) -> dict[str, Tensor]:
-        """The transformer's inputs for a batch."""
+    def inputs(self, piece_ids: Tensor, piece_mask: Tensor) -> dict[str, Tensor]:
+        """What the transformer is given of a batch."""
         if not self.reads_case:
-            return {"input_ids": batch.piece_ids, "attention_mask": batch.piece_mask}
-        ids, cases = batch.piece_ids.unbind(-1)  # (R, P), (R, P)
-        cases = cases * batch.piece_mask  # padding ids are not cases
-        return {"input_ids": ids, "token_type_ids": cases, "attention_mask": batch.piece_mask}
+            return {"input_ids": piece_ids, "attention_mask": piece_mask}
+        ids, cases = piece_ids.unbind(-1)  # (R, P), (R, P)
+        cases = cases * piece_mask  # rows are filled up with numbers that are no cases
+        return {"input_ids": ids, "token_type_ids": cases, "attention_mask": piece_mask}
 
     def _subwords(self, batch: WordBatch) -> Tensor:
         """Shape: (R, P, d_h)"""
-        output = self.transformer(**self.inputs(batch), output_hidden_states=self.layers != "last")
+        given = self.inputs(batch.piece_ids, batch.piece_mask)
+        output = self.transformer(**given, output_hidden_states=self.layers != "last")
         if self.layers == "last":
             vectors: Tensor = output.last_hidden_state
         elif isinstance(self.layers, int):

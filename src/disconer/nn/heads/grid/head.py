@@ -15,6 +15,7 @@ from disconer.nn.heads.grid.reading import (
     AFTER_LABELS,
     GRID_GRAPH,
     WORDS,
+    Decoding,
     Envelopes,
     Steps,
     length_groups,
@@ -22,7 +23,6 @@ from disconer.nn.heads.grid.reading import (
     read_entities,
     sizes,
 )
-from disconer.nn.heads.grid.settings import Decoding
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.layers.pair_grid import PairGrid, prior_bias

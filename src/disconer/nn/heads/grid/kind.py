@@ -1,22 +1,52 @@
-"""The grid head as the rest of disconer knows it."""
+"""The settings of the grid head, and what the rest of disconer needs to know about it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from pydantic import Field
+
+from disconer.config.section import Count, Fraction, HeadSettings, Rate, Sizes
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
-from disconer.nn.heads.grid.oracle import grid_reach
-from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, GridReader
-from disconer.nn.heads.grid.settings import GridSettings
-from disconer.nn.heads.kind import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
+from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, Decoding, GridReader
+from disconer.nn.heads.grid.targets import grid_reach
+from disconer.nn.heads.kind import HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.text.alignment import TokenEntity
 
 if TYPE_CHECKING:
     from disconer.nn.heads.grid.head import GridHead
 
-COVERED = 0.999  # share of the entities that the reach must cover
+
+class GridSettings(HeadSettings):
+    """The grid head: every pair of words is scored, in view of the pairs around it."""
+
+    kind: Literal["grid"] = "grid"
+    decoding: Decoding = Field(
+        default="envelopes",
+        description="How entities are read: envelopes (first and last word, then fragments) or paths (as in W2NER).",
+    )
+    reach: Count | None = Field(
+        default=48,
+        description="Maximum words from the first to the last of an entity; wider ones are missed. null: no limit.",
+    )
+    channels: Count = Field(default=48, description="Channels of the grid.")
+    dilations: Sizes = Field(
+        default=(1, 2, 3), description="Dilations of the successive convolutions over the grid; []: none."
+    )
+    biaffine: Count = Field(default=128, description="Size of the vectors of the biaffine product.")
+    hidden: Count = Field(default=96, description="Hidden units between the convolutions and the scores.")
+    dropout: Fraction = Field(default=0.3, description="Dropout in the grid.")
+    gap_weight: Rate = Field(
+        default=3.0, description="Weight of discontinuous entities in the loss: of their cells, and of links over gaps."
+    )
+    threshold: Fraction = Field(
+        default=0.5, description="Minimum probability of an entity: the product over its parts."
+    )
+
+
+COVERED = 0.999  # fraction of the entities that the reach must cover
 NARROWEST = 16  # a small sample must not bind a model more tightly
 
 
@@ -80,9 +110,7 @@ class GridKind(HeadKind[GridSettings]):
 
         return grid_graphs(head)
 
-    def reader(
-        self, settings: GridSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph], arrays: Arrays
-    ) -> GridReader:
+    def reader(self, settings: GridSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]) -> GridReader:
         return GridReader(
             labels,
             grid=graphs[GRID_GRAPH],

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from disconer.nn.arrays import WordArrays
-from disconer.nn.heads.grid.settings import Decoding
 from disconer.nn.heads.kind import Arrays, RunGraph
 from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found
 from disconer.text.alignment import Range
+
+Decoding = Literal["envelopes", "paths"]  # first and last word, then what is between them; or links all along
 
 # Windows of a batch are scored with others of like length: a grid is filled up to the longest of those in it.
 LENGTHS = (8, 16, 32, 64, 128, 256)

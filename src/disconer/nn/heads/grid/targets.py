@@ -1,15 +1,17 @@
-"""From the entities of a sentence to what the grid head learns: cells of entities, and links between their words."""
+"""What the grid head learns from the entities of a sentence, and what it then finds at best (the oracle). No torch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from disconer.evaluate.check import WordEntity
-from disconer.nn.reader import Ints
+from disconer.evaluate.check import Reach, WordEntity
+from disconer.nn.heads.grid.reading import Decoding, Envelopes, Steps, read_entities
+from disconer.nn.reader import Floats, Ints
+from disconer.text.alignment import TokenEntity
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +48,45 @@ def grid_targets(
 def _columns(rows: list[tuple[int, ...]], n_columns: int) -> Ints:
     """Shape: (n_columns, rows)"""
     return np.array(rows, dtype=np.int64).reshape(-1, n_columns).T
+
+
+# Why an entity is lost.
+TOO_MANY = "is one of too many entities between the same two words"
+
+
+def too_far(reach: int) -> str:
+    return f"has more than {reach} words from its first to its last (head.reach)"
+
+
+def grid_reach(entities: Sequence[TokenEntity], reach: int | None, decoding: Decoding) -> Reach:
+    """What can be found of the entities of a sentence: their targets, read as if the network were sure of them."""
+    keys = tuple(dict.fromkeys(entity.key for entity in entities))
+    labels = sorted({label for label, _ in keys})
+    targets = grid_targets(keys, {label: number for number, label in enumerate(labels)}, reach)
+    first, gap, label, gapped = targets.entities
+    word, step = targets.links
+    # Whether there is a gap is asked once for a pair of words, whatever its labels.
+    same = (first[:, None] == first) & (gap[:, None] == gap)  # (E, E)
+    whole, with_gap = (same & (gapped == 0)).any(axis=1), (same & (gapped == 1)).any(axis=1)  # (E,) each
+    envelopes = Envelopes(
+        np.zeros_like(first),
+        first,
+        first + gap,
+        label,
+        _sure(first),
+        whole.astype(np.float32),
+        with_gap.astype(np.float32),
+    )
+    steps = Steps(np.zeros_like(word), word, word + step, _sure(word))
+    (read,) = read_entities(envelopes, steps, labels, n_rows=1, threshold=0.5, decoding=decoding)
+    found = frozenset((entity.label, entity.ranges) for entity in read)
+    lost = {
+        key: too_far(reach) if reach is not None and key[1][-1][1] - key[1][0][0] > reach else TOO_MANY
+        for key in keys
+        if key not in found
+    }
+    return Reach(found, lost)
+
+
+def _sure(like: Ints) -> Floats:
+    return np.ones(len(like), dtype=np.float32)

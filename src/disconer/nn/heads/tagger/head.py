@@ -14,9 +14,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
-from disconer.nn.heads.tagger.numpy_crf import ANY, NumpyCrf
+from disconer.nn.heads.tagger.numpy_crf import ANY
 from disconer.nn.heads.tagger.parts import words_of
-from disconer.nn.heads.tagger.reading import EMISSIONS, read_entities
+from disconer.nn.heads.tagger.reading import CRF_SCORES, EMISSIONS, read_entities
 from disconer.nn.heads.tagger.schemes import Scheme
 from disconer.nn.layers import mlp
 from disconer.nn.parts import AxisNames, WordBatch
@@ -163,18 +163,17 @@ def build_tagger(
     )
 
 
-class EmissionGraph(nn.Module):
-    """The emissions of all words, for export only."""
+class TaggerGraph(nn.Module):
+    """The emissions of all words, and the scores of the CRF, for ONNX only."""
 
-    def __init__(self, emissions: nn.Module) -> None:
+    def __init__(self, head: TaggerHead) -> None:
         super().__init__()
-        self.emissions = emissions
+        self.emissions, self.crf = head.emissions, head.crf
 
-    def forward(self, words: Tensor, lengths: Tensor) -> tuple[Tensor]:
-        """Shape: (B, N, d), (B,) -> (B, N, T)"""
-        return (self.emissions(words),)
+    def forward(self, words: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+        """Shape: (B, N, d), (B,) -> (B, N, T), (T,), (T, T), (T,)"""
+        return (self.emissions(words), *self.crf.scores())
 
 
 def tagger_graphs(head: TaggerHead) -> HeadGraphs:
-    crf = NumpyCrf(*(scores.detach().cpu().numpy() for scores in head.crf.scores()))
-    return HeadGraphs(Graph(EmissionGraph(head.emissions), {}, (EMISSIONS,), example=()), arrays=crf.arrays())
+    return HeadGraphs(Graph(TaggerGraph(head), {}, (EMISSIONS, *CRF_SCORES), example=()))

@@ -11,8 +11,7 @@ from pydantic import Field
 from disconer.config.section import Fraction, HeadSettings, Sizes
 from disconer.evaluate.check import Reach, WordEntity
 from disconer.evaluate.stats import Survey
-from disconer.nn.heads.kind import Arrays, HeadGraphs, HeadKind, Proposal, RunGraph
-from disconer.nn.heads.tagger.numpy_crf import NumpyCrf
+from disconer.nn.heads.kind import HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.heads.tagger.parts import words_of
 from disconer.nn.heads.tagger.reading import TagReader
 from disconer.nn.heads.tagger.schemes import SCHEMES, Scheme
@@ -121,11 +120,9 @@ class TaggerKind(HeadKind[TaggerSettings]):
 
         return tagger_graphs(head)
 
-    def reader(
-        self, settings: TaggerSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph], arrays: Arrays
-    ) -> TagReader:
+    def reader(self, settings: TaggerSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]) -> TagReader:
         scheme = SCHEMES[settings.scheme]
-        return TagReader(scheme, scheme.tags(labels), NumpyCrf.from_arrays(arrays))
+        return TagReader(scheme, scheme.tags(labels))
 
 
 @lru_cache

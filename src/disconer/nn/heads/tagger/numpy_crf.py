@@ -5,12 +5,11 @@ As `crf.LinearChainCrf`, whose comments explain the sums. Shapes: B sentences, N
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from disconer.nn.reader import Floats, Ints
 
@@ -46,15 +45,6 @@ class NumpyCrf:
     start: Floats
     between: Floats
     end: Floats
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> NumpyCrf:
-        """See `arrays`."""
-        return cls(arrays["start"], arrays["between"], arrays["end"])
-
-    def arrays(self) -> dict[str, Floats]:
-        """What `from_arrays` takes."""
-        return {"start": self.start, "between": self.between, "end": self.end}
 
     def viterbi(self, emissions: Floats, lengths: Sequence[int]) -> Ints:
         """The likeliest tags of each sentence; 0 for padding.  emissions:  Shape: (B, N, T) -> (B, N)"""

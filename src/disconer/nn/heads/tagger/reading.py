@@ -75,14 +75,14 @@ def _ask(found: Sequence[tuple[int, Key]], best: Ints, lengths: Sequence[int], t
     return Asked(row, first, end, only, never)
 
 
-EMISSIONS = "emissions"  # the output of an exported tagger's graph
+EMISSIONS, CRF_SCORES = "emissions", ("start", "between", "end")  # the outputs of a tagger's graph
 
 
 class TagReader:
-    """Makes entities of the emissions of an exported tagger. See `ScoreReader`."""
+    """Makes entities of the emissions of a tagger's graph. See `ScoreReader`."""
 
-    def __init__(self, scheme: Scheme, tags: Sequence[str], crf: NumpyCrf) -> None:
-        self._scheme, self._tags, self._crf = scheme, tags, crf
+    def __init__(self, scheme: Scheme, tags: Sequence[str]) -> None:
+        self._scheme, self._tags = scheme, tags
 
     def inputs(self, batch: WordArrays) -> Arrays:
         """See `ScoreReader`."""
@@ -90,8 +90,9 @@ class TagReader:
 
     def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
         """See `ScoreReader`."""
+        crf = NumpyCrf(**{name: scores[name] for name in CRF_SCORES})
         emissions, lengths = scores[EMISSIONS], batch.lengths.tolist()
-        best = self._crf.viterbi(emissions, lengths)
+        best = crf.viterbi(emissions, lengths)
         entities = read_entities(best, lengths, tags=self._tags, scheme=self._scheme)
-        probabilities = self._crf.segment_probabilities(emissions, lengths, entities.asked)
+        probabilities = crf.segment_probabilities(emissions, lengths, entities.asked)
         return entities.scored(probabilities, n_rows=len(lengths))

@@ -1,0 +1,107 @@
+"""Runtime against runtime: the same model in each, in turns; and from the start of a process to its first answer."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from disconer.bench.environment import MEGABYTE
+from disconer.bench.prediction import SINGLE_SENTENCES, predict, single_predictions
+from disconer.bench.sample import Sample
+from disconer.bench.timing import Clock, Timing, in_turns
+from disconer.core.errors import DisconerError
+from disconer.nn.runtime import RuntimeName
+from disconer.predict.recognizer import Recognizer
+
+TEXT = "Severe cardiac, hepatic or renal insufficiency within the last 6 months."
+
+
+@dataclass(frozen=True, slots=True)
+class Runtimes:
+    """Seconds from text to entities by runtime: of a whole sample, and of sentences that come one at a time."""
+
+    n_sentences: int
+    n_single: int
+    many: Mapping[str, Timing]
+    single: Mapping[str, Timing]
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            runtime: {
+                "sentences_per_second": self.n_sentences / self.many[runtime].median,
+                "milliseconds": 1000 * self.single[runtime].median / self.n_single,
+                "many": self.many[runtime].to_dict(),
+                "single": self.single[runtime].to_dict(),
+            }
+            for runtime in self.many
+        }
+
+
+def measure_runtimes(recognizers: Iterable[Recognizer], sample: Sample, *, repeats: int, clock: Clock) -> Runtimes:
+    """The recognisers of one model, each in another runtime."""
+    by_name = {recognizer.runtime: recognizer for recognizer in recognizers}
+    sentences = sample.single_sentences(SINGLE_SENTENCES)
+    many = {str(name): [partial(predict, recognizer, sample)] for name, recognizer in by_name.items()}
+    single = {
+        str(name): single_predictions(recognizer, sentences, given=sample.given) for name, recognizer in by_name.items()
+    }
+    return Runtimes(
+        sample.n_sentences,
+        len(sentences),
+        in_turns(many, repeats=repeats, clock=clock),
+        in_turns(single, repeats=repeats, clock=clock),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """A process of its own that finds the entities of one sentence.
+
+    seconds: from its start to its end, in each round.
+    memory: the most that it took, in megabytes, in the round that took least; None where the system does not tell.
+    """
+
+    seconds: Timing
+    memory: float | None
+
+    def to_dict(self) -> dict[str, object]:
+        return {**self.seconds.to_dict(), "memory": self.memory}
+
+
+def measure_startup(folder: Path, runtimes: Iterable[RuntimeName], *, repeats: int) -> dict[str, Startup]:
+    """`disconer predict --text` with the model in a folder, in each runtime."""
+    return {runtime: _start(folder, runtime, repeats) for runtime in runtimes}
+
+
+def _start(folder: Path, runtime: RuntimeName, repeats: int) -> Startup:
+    command = [sys.executable, "-m", "disconer", "predict", "--text", TEXT, "--model", str(folder)]
+    options = ["--device", "cpu", "--runtime", runtime]
+    rounds = [_run([*command, *options]) for _ in range(1 + repeats)][1:]  # the first finds files in no cache
+    peaks = [peak for _, peak in rounds if peak is not None]
+    return Startup(Timing(tuple(seconds for seconds, _ in rounds)), min(peaks, default=None))
+
+
+def _run(command: list[str]) -> tuple[float, float | None]:
+    """Seconds, and megabytes at most."""
+    with tempfile.TemporaryFile() as said:
+        started = time.perf_counter()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
+        memory = None
+        if hasattr(os, "wait4"):
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            memory = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / MEGABYTE
+        else:
+            process.wait()
+        seconds = time.perf_counter() - started
+        if process.returncode:
+            said.seek(0)
+            raise DisconerError("A process that was to be timed failed", got=said.read().decode("utf-8", "replace"))
+        return seconds, memory

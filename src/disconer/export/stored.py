@@ -1,0 +1,154 @@
+"""The graphs that are stored beside a model's weights: with them, it runs in ONNX Runtime as it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from copy import deepcopy
+from dataclasses import replace
+from itertools import chain
+from math import prod
+from typing import Any
+
+from torch import nn
+
+from disconer.core.errors import DisconerError
+from disconer.core.files import WEIGHTS
+from disconer.export.quantize import compute_with_8_bits, drop_unused, products_of_8_bits
+from disconer.export.tracing import graphs_of, tidied, trace
+from disconer.nn.heads.kind import Graph
+from disconer.nn.int8 import block_size
+from disconer.nn.network import AnyNetwork
+from disconer.store.checkpoint import Model
+from disconer.store.graphs import INT8_NETWORK, NETWORK, UNKNOWN, NoGraphs, Shapes, StoredGraph, StoredGraphs
+
+LARGE = 2**20  # numbers: ONNX Runtime copies constants; a table as large as this is worth handing over with each batch
+
+
+def with_graphs(model: Model) -> Model:
+    """A model that knows its graphs, made now if they were not before."""
+    return replace(model, graphs=make_graphs(model)) if model.graphs is UNKNOWN else model
+
+
+def make_graphs(model: Model) -> StoredGraphs | NoGraphs:
+    """The graphs of a model without its weights, or why it has none."""
+    network = model.network.eval()
+    try:
+        graphs = {
+            stored_name: stored
+            for name, graph in graphs_of(model).items()
+            for stored_name, stored in _without_weights(name, graph, network)
+        }
+    except DisconerError as error:
+        return NoGraphs(f"{error.what}: {error.got}" if error.got else error.what)
+    return StoredGraphs(graphs, max_subwords=model.max_subwords, padding=model.reader.padding)
+
+
+def _without_weights(name: str, graph: Graph, network: AnyNetwork) -> Iterator[tuple[str, StoredGraph]]:
+    """A graph that takes weights by the network's names for them; that of the network, with 8 bits, too."""
+    names = _network_names(graph.module, network)
+    traced = trace(graph, network.words.encoder, unfolded=names)
+    for node in traced.graph.node:
+        node.input[:] = [names.get(name, name) for name in node.input]
+    for weight in traced.graph.initializer:
+        weight.name = names.get(weight.name, weight.name)
+    weights = frozenset(names.values())
+    transposed = _take_transposed(traced, weights)
+    tables = _take_tables(traced, weights)
+    own = [weight for weight in traced.graph.initializer if weight.name in weights]
+    for weight in own:
+        _empty(weight)
+    constants = {weight.name: tuple(weight.dims) for weight in own if weight.name not in transposed}
+    in_8_bits = deepcopy(traced)
+    yield name, StoredGraph(tidied(traced).SerializeToString(), constants, transposed, tables, quantized={})
+    if name == NETWORK:
+        quantized = _take_quantized(in_8_bits, transposed)
+        rest = {name: shape for name, shape in transposed.items() if name not in quantized}
+        yield INT8_NETWORK, StoredGraph(tidied(in_8_bits).SerializeToString(), constants, rest, tables, quantized)
+
+
+def _network_names(module: nn.Module, network: AnyNetwork) -> dict[str, str]:
+    """What the network calls the weights of a module of its graphs. Those that it does not store stay in the graph."""
+    known = {id(weight): name for name, weight in network.state_dict(keep_vars=True).items()}
+    own = chain(module.named_parameters(remove_duplicate=False), module.named_buffers(remove_duplicate=False))
+    return {name: known[id(weight)] for name, weight in own if id(weight) in known}
+
+
+def _take_transposed(traced: Any, weights: Collection[str]) -> Shapes:
+    """Let a graph take matrices that it would only transpose as it needs them, so that loading keeps no second copy.
+
+    Returns them with the shapes that the network stores them in.
+    """
+    uses = Counter(name for node in traced.graph.node for name in node.input)
+    given = {
+        node.output[0]: node.input[0]
+        for node in traced.graph.node
+        if node.op_type == "Transpose"
+        and node.input[0] in weights
+        and uses[node.input[0]] == 1
+        and list(node.attribute[0].ints) == [1, 0]
+    }
+    kept = [node for node in traced.graph.node if node.output[0] not in given]
+    del traced.graph.node[:]
+    traced.graph.node.extend(kept)
+    for node in traced.graph.node:
+        node.input[:] = [given.get(name, name) for name in node.input]
+    shapes = {}
+    for weight in traced.graph.initializer:
+        if weight.name in given.values():
+            shapes[weight.name] = tuple(weight.dims)
+            weight.dims[:] = weight.dims[::-1]
+    return shapes
+
+
+def _take_tables(traced: Any, weights: Collection[str]) -> Shapes:
+    """Let a graph take large tables that it only looks up rows of as inputs; returns their shapes."""
+    from onnx import helper
+
+    computed_with = {
+        name
+        for node in traced.graph.node
+        for place, name in enumerate(node.input)
+        if node.op_type != "Gather" or place > 0
+    }
+    tables = {
+        weight.name: weight
+        for weight in traced.graph.initializer
+        if weight.name in weights and weight.name not in computed_with and prod(weight.dims) >= LARGE
+    }
+    for name, weight in tables.items():
+        traced.graph.input.append(helper.make_tensor_value_info(name, weight.data_type, list(weight.dims)))
+    shapes = {name: tuple(weight.dims) for name, weight in tables.items()}
+    kept = [weight for weight in traced.graph.initializer if weight.name not in tables]
+    del traced.graph.initializer[:]
+    traced.graph.initializer.extend(kept)
+    return shapes
+
+
+def _take_quantized(traced: Any, matrices: Shapes) -> Shapes:
+    """Let a graph take matrices with 8 bits, where it can; returns them with the shapes that the network stores."""
+    from onnx import TensorProto
+
+    shapes = {}
+    for product in products_of_8_bits(traced, matrices):
+        n_outputs, n_inputs = shapes[product.input[1]] = matrices[product.input[1]]
+        values, scales = compute_with_8_bits(traced, product, (n_outputs, n_inputs))
+        block = block_size(n_inputs) or 1
+        parts = {
+            values: (TensorProto.UINT8, [n_outputs, n_inputs // block, block]),
+            scales: (TensorProto.FLOAT, [n_outputs * n_inputs // block]),
+        }
+        for part, (kind, dims) in parts.items():
+            _empty(traced.graph.initializer.add(name=part, data_type=kind, dims=dims))
+    drop_unused(traced)
+    return shapes
+
+
+def _empty(weight: Any) -> None:
+    """Leave of a weight its name, type and shape; its values are given when the graph is loaded."""
+    from onnx import TensorProto
+
+    for field in ("raw_data", "float_data", "int32_data", "int64_data"):
+        weight.ClearField(field)
+    weight.data_location = TensorProto.EXTERNAL
+    weight.external_data.add(key="location", value=WEIGHTS)

@@ -1,0 +1,120 @@
+"""Graphs made ready to run by ONNX Runtime, with their own weights or those that a model stores. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from disconer.core.errors import DisconerError, Where, first_line
+from disconer.nn.int8 import INT8_SCALES, INT8_VALUES, block_size, quantized
+from disconer.store.graphs import GRAPHS_FOLDER, INT8_NETWORK, NETWORK, ONNX, StoredGraph, StoredGraphs
+from disconer.store.weights import ModelWeights
+
+ONLY_ERRORS = 3  # of the levels of ONNX Runtime's messages
+
+Array = NDArray[Any]
+
+
+class Session:
+    """A graph that is ready to run.
+
+    inputs, outputs: their names, in order. tables: inputs that are the same in every run.
+    """
+
+    def __init__(self, session: Any, tables: Mapping[str, Array] | None = None) -> None:
+        self._session, self._tables = session, tables or {}
+        self.inputs = [needed.name for needed in session.get_inputs() if needed.name not in self._tables]
+        self.outputs = [output.name for output in session.get_outputs()]
+
+    def __call__(self, inputs: Mapping[str, Array]) -> list[Array]:
+        outputs: list[Array] = self._session.run(None, {**inputs, **self._tables})
+        return outputs
+
+
+Sessions = Mapping[str, Session]  # by the names of their graphs
+
+
+def stored_sessions(
+    folder: Path, description: Mapping[str, Any], stored: StoredGraphs, *, int8: bool = False
+) -> Sessions:
+    """The graphs of a model with the weights that it stores. int8: computed with 8 bits, where that pays."""
+    weights = ModelWeights(folder, description)
+    other = NETWORK if int8 else INT8_NETWORK
+    return {
+        NETWORK if name == INT8_NETWORK else name: _with_weights(
+            graph, weights, folder / GRAPHS_FOLDER / f"{name}{ONNX}"
+        )
+        for name, graph in stored.graphs.items()
+        if name != other
+    }
+
+
+def _with_weights(graph: StoredGraph, weights: ModelWeights, place: Path) -> Session:
+    """ONNX Runtime copies the weights that it is given; tables are read when these are gone, to take less memory."""
+    session = _load(graph.onnx, place, _constants(graph, weights))
+    return Session(session, {name: weights.read(name, shape) for name, shape in graph.tables.items()})
+
+
+def _constants(graph: StoredGraph, weights: ModelWeights) -> dict[str, Array]:
+    """The constants of a graph, all in one piece of memory, which goes back to the system as a whole."""
+    shapes = {**graph.constants, **graph.transposed}
+    whole = np.empty(sum(map(prod, shapes.values())), np.float32)
+    constants: dict[str, Array] = {}
+    place = 0
+    for name, shape in shapes.items():
+        weight = weights.read(name, shape)
+        if name in graph.transposed:
+            weight = weight.T
+        if weight.dtype == whole.dtype:
+            constants[name] = whole[place : place + weight.size].reshape(weight.shape)
+            constants[name][...] = weight
+            place += weight.size
+        else:
+            constants[name] = weight
+    for name, shape in graph.quantized.items():
+        values, scales = quantized(weights.read(name, shape), block_size(shape[1]) or 1)
+        constants |= {name + INT8_VALUES: values, name + INT8_SCALES: scales}
+    return constants
+
+
+def exported_sessions(folder: Path) -> Sessions:
+    """The graphs of an exported model, which have their weights."""
+    return {path.name.removesuffix(ONNX): session_of(path, path) for path in sorted(folder.glob(f"*{ONNX}"))}
+
+
+def session_of(graph: Path | bytes, place: Path) -> Session:
+    """A graph that has its weights. place: of it, for messages."""
+    return Session(_load(graph, place))
+
+
+def _load(graph: Path | bytes, place: Path, weights: Mapping[str, Array] | None = None) -> Any:
+    """place: of the graph, for messages. weights: those that are not in it, by name."""
+    from onnxruntime import InferenceSession, OrtValue, SessionOptions
+
+    options = SessionOptions()
+    options.intra_op_num_threads = 1
+    options.enable_mem_pattern = False  # it would store a memory plan for every batch size
+    options.log_severity_level = ONLY_ERRORS
+    try:
+        if weights:
+            values = [OrtValue.ortvalue_from_numpy(weight) for weight in weights.values()]
+            options.add_external_initializers(list(weights), values)
+        return InferenceSession(
+            graph,
+            options,
+            providers=["CPUExecutionProvider"],
+            # The fused operator is four times slower than addition and normalisation.
+            disabled_optimizers=["SkipLayerNormFusion"],
+        )
+    except Exception as error:  # ONNX Runtime has no exception types of its own
+        raise DisconerError(
+            "A network of this model is missing or damaged",
+            where=Where(str(place)),
+            got=first_line(error),
+            fix="Copy the complete model again.",
+        ) from error

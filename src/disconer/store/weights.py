@@ -1,0 +1,98 @@
+"""The weights of a model folder as arrays, one by one, whichever way they are stored. No torch here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from disconer.core.errors import DisconerError, Where, excerpt
+from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
+from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, IN_NETWORK, check_base
+from disconer.nn.unpacking import CHANGE, LARGEST, PLANES, ROWS, changed, restored
+from disconer.store.exported import COMPACT, CompactDescription
+
+HEADER_SIZE = 8  # bytes: of the number that says how long the header is
+TYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "u1", "BOOL": "?"}  # as safetensors names them
+
+
+class ModelWeights:
+    """The weights of the model in a folder, each read when it is asked for: memory never holds more than what is used.
+
+    description: its config.json.
+    """
+
+    def __init__(self, folder: Path, description: Mapping[str, Any]) -> None:
+        compact = CompactDescription(**description.get(COMPACT, {}))
+        self._path = folder / WEIGHTS
+        self._base: _WeightFile | None = None
+        with damaged_weights(self._path):
+            self._stored = _WeightFile(self._path)
+        if compact.base is not None and compact.base_digest is not None:
+            check_base(compact.base, compact.base_digest, folder)
+            self._base = _WeightFile(BUNDLED_ENCODERS / compact.base / COMPACT_WEIGHTS)
+
+    def read(self, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        """One weight, with 32 bits."""
+        with damaged_weights(self._path):
+            return self._stored.read(name, shape, self._base)
+
+
+class _WeightFile:
+    """A safetensors file. Arrays are read rather than mapped into memory, where all that was read would stay."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with open(path, "rb") as stream:
+            n_bytes = int.from_bytes(stream.read(HEADER_SIZE), "little")
+            if n_bytes > path.stat().st_size:
+                raise RuntimeError("its header is longer than the file")
+            self._entries: dict[str, Any] = json.loads(stream.read(n_bytes))
+        self._start = HEADER_SIZE + n_bytes
+
+    def read(self, name: str, shape: tuple[int, ...], base: _WeightFile | None = None) -> NDArray[Any]:
+        """base: what a weight of the encoder was before training, if only the change is stored."""
+        if name + PLANES in self._entries:
+            return restored(name, self._array(name + PLANES), self._array(name + LARGEST), shape)
+        if name + CHANGE in self._entries and base is not None:
+            before = base.read(name.removeprefix(IN_NETWORK), shape)
+            parts = (self._array(name + part) for part in (ROWS, CHANGE, LARGEST))
+            return changed(name, before, *parts)
+        weight = self._array(name)
+        if weight.shape != shape:
+            raise RuntimeError(f"size mismatch for {name}: the network has {shape}")
+        return weight.astype(np.float32) if weight.dtype == np.float16 else weight
+
+    def _array(self, name: str) -> NDArray[Any]:
+        if name not in self._entries:
+            raise RuntimeError(f"{name} is missing")
+        entry = self._entries[name]
+        first, end = entry["data_offsets"]
+        dtype = np.dtype(TYPES[entry["dtype"]])
+        array = np.fromfile(self._path, dtype, (end - first) // dtype.itemsize, offset=self._start + first)
+        return array.reshape(entry["shape"])
+
+
+@contextmanager
+def damaged_weights(path: Path) -> Iterator[None]:
+    """Say what is wrong with the weights of a model that cannot be read in this block."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise DisconerError(
+            "The weights of this model are missing", where=Where(str(path)), fix="Copy the complete model again."
+        ) from error
+    except (OSError, SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
+        raise DisconerError(
+            "The weights of this model are damaged or belong to another model",
+            where=Where(str(path)),
+            got=excerpt(" ".join(str(error).split()), 160),
+            fix="Copy the complete model again.",
+        ) from error
