@@ -161,7 +161,7 @@ def _add_entity(item: Any, text: str, gathered: Gathered, where: Where, ledger: 
 
 def _string(record: Any, name: str, where: Where) -> str | None:
     value = record.get(name) if isinstance(record, dict) else None
-    if isinstance(value, int):
+    if type(value) is int:
         return str(value)
     string: str | None = field(record, name, str, where, default=None)
     return string

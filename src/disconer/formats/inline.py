@@ -33,7 +33,7 @@ from disconer.formats.source import Member
 SUFFIXES = (".inline", ".txt")
 _SPACE = re.compile(r"\s+")
 _NOT_IN_LABELS = re.compile(r"[\s|]+")
-_POSITIONS = re.compile(r"-?\d+,-?\d+(?:,-?\d+,-?\d+)*")
+_POSITIONS = re.compile(r"-?[0-9]{1,9},-?[0-9]{1,9}(?:,-?[0-9]{1,9},-?[0-9]{1,9})*")
 _MENTIONS = re.compile(rf"{_POSITIONS.pattern} [^|]+(?:\|{_POSITIONS.pattern} [^|]+)*")
 
 

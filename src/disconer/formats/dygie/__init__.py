@@ -87,7 +87,7 @@ def _read_fragments(ner: list[Any], start: int, where: Where, ledger: Ledger) ->
     """The fragments of a sentence; scores after the label, as in predictions, are ignored."""
     for item in ner:
         match item:
-            case [int(first), int(last), str(label), *_]:
+            case [int(first), int(last), str(label), *_] if label and bool not in map(type, item[:2]):
                 yield (first - start, last + 1 - start), label
             case _:
                 ledger.error(_not_a("mention", item, "[first token, last token, label]", where))
@@ -100,7 +100,7 @@ def _read_relations(
     links, others = [], []
     for item in relations:
         match item:
-            case [int(a), int(b), int(c), int(d), str(name), *_]:
+            case [int(a), int(b), int(c), int(d), str(name), *_] if bool not in map(type, item[:4]):
                 if name in (COMBINED, OVERLAP):
                     links.append(((a - start, b + 1 - start), (c - start, d + 1 - start), name))
                 else:
