@@ -27,7 +27,7 @@ from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.format import Format, member_reader
 from disconer.formats.jsonfiles import SUFFIXES, dump_json, field, iter_records, json_writer, leading_keys
 from disconer.formats.source import Member
-from disconer.formats.target import new_folder, path_within
+from disconer.formats.target import new_folder, new_path
 
 NAME = "pubannotation"
 SOURCE = ("sourcedb", "sourceid", "divid")
@@ -261,7 +261,8 @@ def _write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
         return
     with new_folder(path) as folder:
         for document in documents:
-            path_within(folder, document.id, ".json").write_bytes(dump_json(to_record(document, ledger)) + b"\n")
+            path = new_path(folder, document.id, ".json", Ledger())  # a name cut short is no loss: the id is inside
+            path.write_bytes(dump_json(to_record(document, ledger)) + b"\n")
 
 
 def _sniff(name: str, head: bytes) -> bool:
