@@ -1,4 +1,4 @@
-"""Values of the wrong type, numbers without end, nesting without end: one paragraph with file and line, never a crash."""
+"""Values of the wrong type, numbers and nesting without end: one paragraph with file and line, never a crash."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -10,7 +11,6 @@ from io import BytesIO
 from pathlib import Path
 from posixpath import normpath
 from struct import Struct
-from struct import error as StructError
 from typing import BinaryIO, cast
 
 from disconer.core.errors import BadInput, Where, excerpt
@@ -24,7 +24,7 @@ _SEE_ZIP64 = 0xFFFF
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 _RAW_DEFLATE = -15  # a deflate stream without the header of zlib
 # `zipfile` raises these for archives that it takes for anything but damaged.
-_UNUSUAL = (NotImplementedError, RuntimeError, ValueError, IndexError, OverflowError, StructError)
+_UNUSUAL = (NotImplementedError, RuntimeError, ValueError, IndexError, OverflowError, struct.error)
 
 
 def zip_members(path: Path) -> Iterator[tuple[zipfile.ZipFile, zipfile.ZipInfo, str]]:
@@ -65,7 +65,7 @@ def zip_members(path: Path) -> Iterator[tuple[zipfile.ZipFile, zipfile.ZipInfo, 
 
 
 def _check_count(path: Path, n_members: int) -> None:
-    """A damaged length in the directory of an archive may swallow the entries after it, which `zipfile` does not see."""
+    """A damaged length in an archive's directory may swallow the entries after it, which `zipfile` does not see."""
     with open(path, "rb") as file:
         file.seek(max(0, path.stat().st_size - _END.size - 2**16))
         tail = file.read()

@@ -8,7 +8,7 @@
 Written in three schemes (`bio_schemes`), columns separated by a tab. Read in any scheme, separated by tabs or spaces;
 columns between the first and the last, and comments before a sentence, are ignored. Each sentence is a document until
 the first `-DOCSTART-`; from there on, each `-DOCSTART-` starts a document. The id in brackets is our addition, which
-other readers ignore. Documents of one sentence are written without `-DOCSTART-` until the first longer one.
+other readers ignore; it is written for every document, so that predictions can be compared with gold.
 """
 
 from __future__ import annotations
@@ -117,15 +117,12 @@ def _columns(line: str) -> tuple[str, str]:
 
 
 def _write(documents: Iterable[Document], ledger: Ledger, *, scheme: Scheme) -> Iterator[str]:
-    in_documents = False
     for document in documents:
         sentences = to_sentences(document, ledger)
         ledger.lost("dependency trees", sum(sentence.sentence.heads is not None for sentence in sentences))
         ledger.lost("sentences without words", sum(not sentence.words for sentence in sentences))
         sentences = [sentence for sentence in sentences if sentence.words]
-        in_documents = in_documents or len(sentences) != 1
-        if in_documents:
-            yield f"-DOCSTART- ({plain(document.id, _NOT_IN_IDS, 'document ids', ledger)})\tO\n\n"
+        yield f"-DOCSTART- ({plain(document.id, _NOT_IN_IDS, 'document ids', ledger)})\tO\n\n"
         for sentence in sentences:
             yield _sentence_text(sentence, scheme, ledger)
 

@@ -24,8 +24,8 @@ from disconer.formats.sentencewise import (
     WordSentence,
     from_words,
     lines_of,
-    lone_sentences,
     plain,
+    sentences_with_words,
     text_writer,
 )
 from disconer.formats.source import Member
@@ -121,7 +121,10 @@ def _mentions(block: _Block, where: Where, ledger: Ledger) -> Iterator[Mention]:
 
 def _write(documents: Iterable[Document], ledger: Ledger) -> Iterator[str]:
     for document in documents:
-        for sentence in lone_sentences(document, ledger):
+        sentences = sentences_with_words(document, ledger)
+        ledger.lost("document ids")  # a sentence has no name here
+        ledger.lost("documents split into sentences", len(sentences) > 1)
+        for sentence in sentences:
             yield _sentence_text(sentence, ledger)
 
 

@@ -111,6 +111,9 @@ def _read_entity(item: Any, text: str, ledger: Ledger, where: Where) -> Entity |
         ledger.error(problem)
         return None
     ledger.lost(UNKNOWN_FIELDS, len(unknown))
+    if id == "":
+        ledger.repaired("empty entity ids removed")
+        id = None
     return build_entity(label, pairs, text, ledger=ledger, path=where.path or "", line=where.line, id=id, score=score)
 
 

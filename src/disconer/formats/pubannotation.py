@@ -22,8 +22,9 @@ from typing import Any
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
+from disconer.formats.beyond import NORMALISED, NORMALISED_TEXTS, ROLES, Beyond, said_elsewhere
 from disconer.formats.entities import Gathered, build_entity
-from disconer.formats.extras import carried, note_unsaid
+from disconer.formats.extras import carried, note_unsaid, with_unique_ids
 from disconer.formats.format import Format, member_reader
 from disconer.formats.jsonfiles import SUFFIXES, dump_json, field, iter_records, json_writer, leading_keys
 from disconer.formats.source import Member
@@ -54,7 +55,11 @@ RENAMED = "sources of renamed documents"
 
 def to_record(document: Document, ledger: Ledger) -> dict[str, Any]:
     """The JSON object of a document."""
-    note_unsaid(document, NAME, ledger)
+    document = with_unique_ids(document, ledger)
+    translated = said_elsewhere(document, NAME)
+    note_unsaid(document, NAME, ledger, translated.taken)
+    ledger.lost(NORMALISED_TEXTS, sum(bool(one.text) for one in translated.normalisations))
+    ledger.lost(ROLES, sum(relation.has_roles for relation in translated.relations))
     with carried(document, NAME) as rest:
         source = {name: rest.pop(name) for name in SOURCE if name in rest}
         if source_name(rest | source) != document.id:
@@ -69,8 +74,25 @@ def to_record(document: Document, ledger: Ledger) -> dict[str, Any]:
             denoted[prefix].append(entity)
         for prefix, holder in holders.items():
             _put(denoted[prefix], holder, prefix, beyond, ledger)
+        for name, items in _translated(translated).items():
+            rest[name] = [*rest.get(name, ()), *items]
         record = source | {"text": "", "denotations": []} | rest | {"text": document.text}
         return record | {"tracks": tracks} if tracks else record
+
+
+def _translated(beyond: Beyond) -> dict[str, list[dict[str, Any]]]:
+    """Relations and attributes that another format's extras hold, in PubAnnotation's form."""
+    relations = [
+        {"id": relation.id or f"R{number}", "pred": relation.label, "subj": relation.subject, "obj": relation.object}
+        for number, relation in enumerate(beyond.relations, 1)
+    ]
+    said = [(one.subject, one.name, one.value or True) for one in beyond.attributes]
+    said += [(one.subject, NORMALISED, f"{one.resource}:{one.reference}") for one in beyond.normalisations]
+    attributes = [
+        {"id": f"A{number}", "subj": subject, "pred": name, "obj": value}
+        for number, (subject, name, value) in enumerate(said, 1)
+    ]
+    return {name: items for name, items in (("relations", relations), ("attributes", attributes)) if items}
 
 
 def _put(

@@ -148,10 +148,9 @@ def _joined(entity: TokenEntity, ledger: Ledger) -> TokenEntity:
     return TokenEntity(entity.label, ranges, entity.entity)
 
 
-def lone_sentences(document: Document, ledger: Ledger, extras_kept: str | None = None) -> list[TokenSentence]:
-    """The sentences of a document for a format that knows neither documents nor dependency trees."""
+def sentences_with_words(document: Document, ledger: Ledger, extras_kept: str | None = None) -> list[TokenSentence]:
+    """The sentences of a document for a format without dependency trees, in which a sentence has words."""
     sentences = to_sentences(document, ledger, extras_kept)
-    ledger.lost("documents split into sentences", len(sentences) > 1)
     ledger.lost("documents without words", not any(sentence.words for sentence in sentences))
     ledger.lost("sentences without words", sum(not sentence.words for sentence in sentences))
     note_trees(document, ledger)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +15,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from posixpath import splitext
-from struct import error as StructError
 from typing import Any, BinaryIO, cast
 
 from disconer.core.errors import BadInput, DisconerError, Where
@@ -23,7 +23,7 @@ from disconer.formats.archive import open_member, zip_members
 MAX_LINE = 64 * 2**20  # bytes; a longer line means a damaged or wrong file
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 _STANDOFF = (".ann", ".a1", ".a2", ".txt")  # a text and its annotations: naming one of them means all
-_BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, StructError)
+_BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, struct.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,9 @@ class Source:
         if self.path.is_dir():
             found = list(_folder_members(str(self.path)))
         elif self.path.suffix.lower() == ".zip":
-            found = [_zip_member(archive, info, name, f"{path}:{name}") for archive, info, name in zip_members(self.path)]
+            found = [
+                _zip_member(archive, info, name, f"{path}:{name}") for archive, info, name in zip_members(self.path)
+            ]
         else:
             found = [_file_member(str(path), path.name) for path in _with_partners(self.path)]
         self.members: tuple[Member, ...] = tuple(sorted(found, key=lambda member: member.name))
