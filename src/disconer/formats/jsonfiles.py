@@ -16,7 +16,7 @@ from disconer.formats.source import MAX_LINE, Member, decode
 from disconer.formats.target import new_file
 
 SUFFIXES = (".json", ".jsonl", ".ndjson")
-_LINES = (".jsonl", ".ndjson")
+_LINES = (".jsonl", ".ndjson", ".dygie")
 MAX_FILE = 512 * 2**20  # bytes; a JSON file that is not JSON Lines is held in memory, several times its size
 MAX_DEPTH = 100  # of what is carried along, such as infons; no annotation format nests deeper
 _BOM = "\ufeff"

@@ -167,7 +167,7 @@ def _checked(member: Member) -> Iterator[None]:
 
     try:
         yield
-    except ArrowException as error:
+    except (ArrowException, UnicodeDecodeError) as error:
         raise BadInput(
             "bad-syntax",
             "This Parquet file is damaged or incomplete",

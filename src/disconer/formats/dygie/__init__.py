@@ -41,7 +41,7 @@ _OWN_KEYS = ("doc_key", "sentences", "ner", "relations", "dep")
 def read_member(member: Member, ledger: Ledger) -> Iterator[Document]:
     for number, (where, record) in enumerate(iter_records(member, ledger), 1):
         try:
-            id = field(record, "doc_key", str, where, default=f"{member.stem}-{number}")
+            id = field(record, "doc_key", str, where, default="") or f"{member.stem}-{number}"
             yield _read_record(record, id, Where(where.path, where.line, document=id), ledger)
         except BadInput as error:
             ledger.error(error)
