@@ -209,3 +209,4 @@ _GATHERERS: Mapping[str, Any] = {
     "bigbio": _from_bigbio,
     "pubannotation": _from_pubannotation,
 }
+TRANSLATED = tuple(_GATHERERS)  # the formats whose extras are understood

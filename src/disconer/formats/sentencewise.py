@@ -15,13 +15,14 @@ from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Sentence, Token
 from disconer.formats.entities import build_entity
-from disconer.formats.extras import note_trees
+from disconer.formats.extras import note_trees, without_halves
 from disconer.formats.format import Writer, stream_writer
 from disconer.formats.source import Member
 from disconer.text.alignment import Range, TokenEntity, align, join_tokens, merge_adjacent
 from disconer.text.sentences import segment
 
 BOM = "\ufeff"
+REPLACED = "lone surrogates, which text files cannot store, replaced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +174,17 @@ def lines_of(member: Member) -> Iterator[tuple[int, str]]:
 def text_writer(write_text: Callable[[Iterable[Document], Ledger], Iterator[str]]) -> Writer:
     """A writer for formats that are one text, given piece by piece."""
 
+    def encodable(documents: Iterable[Document], ledger: Ledger) -> Iterator[Document]:
+        for document in documents:
+            cleaned, n_halves = without_halves(document)
+            ledger.lost(REPLACED, n_halves)
+            yield cleaned
+
     def write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> None:
-        for number, piece in enumerate(write_text(documents, ledger)):
+        for number, piece in enumerate(write_text(encodable(documents, ledger), ledger)):
             if number == 0 and piece.startswith(BOM):
                 stream.write(BOM.encode())  # readers take the first one away: see `lines_of`
-            stream.write(piece.encode("utf-8", "backslashreplace"))
+            stream.write(piece.encode())
 
     return stream_writer(write)
 
