@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# `ci` draws the same examples each time, so that the suite is green or red whatever the day. `random` is for scripts/fuzz,
+# `ci` draws the same examples each time: the suite is green or red whatever the day. `random` is for scripts/fuzz,
 # which chooses it by --hypothesis-profile; what it finds becomes an explicit @example.
 _ALIKE = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", derandomize=True, **_ALIKE)

@@ -149,7 +149,9 @@ def _from_bioc(extras: dict[str, Any], beyond: Beyond, ids: set[str]) -> None:
         ends = [node.get("refid") for node in nodes]
         if isinstance(label, str) and len(ends) == 2 and _known(ends, ids) and len(infons or {}) == 1:
             roles = tuple(str(node.get("role") or f"Arg{place}") for place, node in enumerate(nodes, 1))
-            beyond.relations.append(Relation(label, ends[0], ends[1], (roles[0], roles[1]), str(relation.get("id"))))
+            beyond.relations.append(
+                Relation(label, str(ends[0]), str(ends[1]), (roles[0], roles[1]), str(relation.get("id")))
+            )
             beyond.taken["bioc relations"] += 1
     mentions = extras.get("mentions")
     for id, mention in mentions.items() if isinstance(mentions, dict) else ():

@@ -21,7 +21,7 @@ from functools import partial
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats.bio_schemes import SCHEMES, Key, Scheme, decode, parse
+from disconer.formats.bio_schemes import SCHEMES, Key, Scheme, TooMany, decode, parse
 from disconer.formats.format import Format, member_reader
 from disconer.formats.sentencewise import (
     BOM,
@@ -107,7 +107,12 @@ def _read_sentence(block: Block, path: str) -> WordSentence:
             )
         words.append(word)
         labels.append(label)
-    return WordSentence(words, [Mention(label, ranges) for label, ranges in decode(labels)])
+    try:
+        entities = decode(labels)
+    except TooMany as error:
+        where = Where(path, block[0][0])
+        raise BadInput("bad-syntax", "A sentence has too many parts to join", where=where, got=str(error)) from error
+    return WordSentence(words, [Mention(label, ranges) for label, ranges in entities])
 
 
 def _columns(line: str) -> tuple[str, str]:

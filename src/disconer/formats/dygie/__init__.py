@@ -33,6 +33,7 @@ from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import dump_json, field, iter_records, leading_keys
 from disconer.formats.sentencewise import Mention, TokenSentence, WordSentence, check_words, from_words, to_sentences
 from disconer.formats.source import Member
+from disconer.text.fragment_graph import MOST_CLIQUES
 
 N_TOKENS = "n_tokens"  # of each sentence: what extras say of positions holds as long as these are the tokens
 _OWN_KEYS = ("doc_key", "sentences", "ner", "relations", "dep")
@@ -130,6 +131,7 @@ def _rebuild(fragments: list[Fragment], links: list[Relation], ledger: Ledger) -
     rebuilt = rebuild(fragments, links)
     ledger.repaired("entities rebuilt from ambiguous fragments", rebuilt.n_doubtful)
     ledger.repaired("Combined relations that join nothing", rebuilt.n_unused)
+    ledger.lost(f"sentences with more than {MOST_CLIQUES:,} entities of one label, the others", rebuilt.n_cut)
     return [Mention(label, ranges) for label, ranges in rebuilt.entities]
 
 
