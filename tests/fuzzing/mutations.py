@@ -141,7 +141,7 @@ def mutated_zip(content: bytes, rng: random.Random) -> bytes:
         for name in names:
             data = archive.read(name)
             if name == chosen and rng.random() < 0.2:
-                name = mutated_bytes(name.encode(), rng).decode("utf-8", "replace")[:100] or "x"
+                name = mutated_bytes(name.encode(), rng).decode("utf-8", "replace").replace("\0", "x")[:100] or "x"
             elif name == chosen:
                 data = mutated_bytes(data, rng)
             out.writestr(name, data)

@@ -122,6 +122,8 @@ def _read_heads(graph: Any, n_words: int, where: Where) -> tuple[int, ...] | Non
     """
     try:
         nodes = graph.get("nodes", ()) if graph else ()
+        if not all(type(neighbour) is int for node in nodes for neighbour in node):
+            raise TypeError
         return to_heads(nodes) if nodes and len(nodes) == n_words else None
     except (TypeError, AttributeError):
         raise _not_a("dependency graph", graph, '{"nodes": [[neighbours of the first token], …]}', where) from None
