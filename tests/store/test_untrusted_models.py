@@ -111,6 +111,7 @@ def test_a_tokenizer_cannot_name_other_files(tmp_path: Path, name: str) -> None:
         (("config", "encoder", "lstm"), {"size": 2**27}),
         (("config", "encoder", "lstm"), {"layers": 10**7}),
         (("config", "syntax"), {"parser": "data", "gcn": {"size": 2**28}}),
+        (("config", "syntax"), {"parser": "data", "gcn": {"heads": 10**8}}),
     ],
 )
 def test_sizes_that_the_weights_do_not_fill_are_refused_before_memory_is_taken(

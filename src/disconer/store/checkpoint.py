@@ -106,9 +106,12 @@ def load_model(folder: Path) -> Model:
     config = config_from_dict(description["config"], str(folder / CONFIG))
     compact = _compact(description, folder)
     check_sizes(description, folder / WEIGHTS, compact.base)
-    with torch.device("meta"):  # takes no memory
-        sketch = build_network(config, labels, build_encoding(config.encoder, description["encoder"], folder).encoder)
-    check_parameters(sketch, folder / WEIGHTS, compact.base)
+    try:
+        with torch.device("meta"):  # takes no memory
+            plan = build_network(config, labels, build_encoding(config.encoder, description["encoder"], folder).encoder)
+    except (RuntimeError, TypeError, ValueError, OverflowError) as error:  # sizes that do not fit each other
+        raise damaged("config", Where(str(folder / CONFIG))) from error
+    check_parameters(plan, folder / WEIGHTS, compact.base)
     encoding = build_encoding(config.encoder, description["encoder"], folder)
     network = build_network(config, labels, encoding.encoder)
     _load_weights(network, folder / WEIGHTS, _base(network, compact, folder))

@@ -18,9 +18,9 @@ from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS
 
 WEIGHTS_PER_BYTE = 2  # more than the 8/6 of the fewest bits
 NOT_STORED = 2**20  # numbers that are computed, not stored, such as positions
-LARGEST = 2**31  # of a number in a description that is no size, such as an id
 MOST_LAYERS = 1000
-_REPEATED = ("layers", "blocks", "highways", "num_hidden_groups", "inner_group_num")  # what is built so many times
+# What is built so many times.
+_REPEATED = ("layers", "blocks", "heads", "experts", "highways", "num_hidden_groups", "inner_group_num")
 
 
 def check_sizes(description: Mapping[str, Any], weights: Path, base: str | None) -> None:
@@ -30,11 +30,11 @@ def check_sizes(description: Mapping[str, Any], weights: Path, base: str | None)
             "The weights of this model are missing", where=Where(str(weights)), fix="Copy the complete model again."
         )
     most = _most_weights(weights, base)
-    for part in ("config", "encoder"):
-        for name, number in _numbers(description.get(part), part):
-            repeated = name.rpartition(".")[2].endswith(_REPEATED)
-            is_size = part == "encoder" and not name.endswith(("_id", "_ids"))
-            limit = MOST_LAYERS if repeated else most if is_size else LARGEST
+    config = description.get("config", {})
+    sections = {f"config.{name}": config.get(name) for name in ("encoder", "syntax", "head")}
+    for section, values in (sections | {"encoder": description.get("encoder")}).items():
+        for name, number in _numbers(values, section):
+            limit = MOST_LAYERS if name.endswith(_REPEATED) else most
             if number > limit:
                 raise _too_large(weights, f"{name} = {str(number)[:30]}", f"at most {limit:,}")
 
