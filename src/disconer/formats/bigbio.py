@@ -55,7 +55,8 @@ def to_record(document: Document, ledger: Ledger) -> dict[str, Any]:
             "relations": [],
         }
         record |= rest | {"document_id": document.id}
-        record["relations"] = [*record["relations"], *map(_relation, translated.relations)]
+        if translated.relations:
+            record["relations"] = [*record["relations"], *map(_relation, translated.relations)]
         return record
 
 

@@ -71,9 +71,8 @@ def parse_json(text: str, where: Where) -> Any:
     except ValueError as error:
         if not isinstance(error, json.JSONDecodeError):  # Python refuses integers that would take long to convert
             raise BadInput("bad-syntax", "A number of this JSON is too long", where=where, got=str(error)) from error
-        stripped = text.strip()
-        cut = stripped[:1] in ("{", "[") and stripped[-1:] not in ("}", "]")
-        cut = cut or error.pos >= len(text.rstrip())
+        at_end = error.pos >= len(text.rstrip()) - len("false") or error.msg.startswith(("Unterminated", "Invalid \\"))
+        cut = error.pos >= len(text.rstrip()) or (at_end and text.rstrip()[-1:] not in ("}", "]"))
         raise BadInput(
             "truncated" if cut else "bad-syntax",
             "This JSON ends too early" if cut else "This is not JSON",

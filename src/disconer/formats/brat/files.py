@@ -26,7 +26,7 @@ from disconer.formats.brat.lines import (
     without_references,
 )
 from disconer.formats.entities import build_entity, surface_fits
-from disconer.formats.extras import note_unsaid
+from disconer.formats.extras import note_trees, note_unsaid
 from disconer.formats.source import Member
 
 OTHER_IDS = "entity ids that brat cannot hold, replaced"
@@ -234,6 +234,7 @@ def _translated(document: Document, ids: Mapping[str | None, str], layout: Layou
     """Lines for the relations, attributes and normalisations that another format's extras hold."""
     beyond = said_elsewhere(document, KEY)
     note_unsaid(document, KEY, ledger, beyond.taken)
+    note_trees(document, ledger)
     names = {kind: count(highest_number(layout.lines, kind) + 1) for kind in "RAN"}
     lines = []
     for relation in beyond.relations:
