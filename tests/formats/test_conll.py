@@ -139,3 +139,11 @@ def test_craft_comes_back_but_for_what_is_counted(data: Path) -> None:
         assert [document.id for document in read_back] == [document.id for document in documents]
         dropped[scheme] = ledger.losses["discontinuous entities dropped"] + ledger.losses[FLATTENED]
     assert dropped["biohd"] < dropped["bio"]
+
+
+def test_a_word_that_would_start_a_document_is_rewritten_and_counted(tmp_path: Path) -> None:
+    ledger = Ledger()
+    write([Document("d", "-DOCSTART- (x) a")], tmp_path / "a.bio", ledger=ledger)
+    (back,) = read(tmp_path / "a.bio")
+    assert back.id == "d"
+    assert ledger.losses["words rewritten"] == 1

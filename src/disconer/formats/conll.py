@@ -134,6 +134,9 @@ def _write(documents: Iterable[Document], ledger: Ledger, *, scheme: Scheme) -> 
 
 def _sentence_text(sentence: TokenSentence, scheme: Scheme, ledger: Ledger) -> str:
     words = [plain(word, _SPACE, "words", ledger) for word in sentence.words]
+    if _DOCUMENT_START.match(words[0]):  # a word of the text, which would start a document when read back
+        words[0] = f"_{words[0]}"
+        ledger.lost("words rewritten")
     entities = [(plain(entity.label, _SPACE, "labels", ledger), entity.ranges) for entity in sentence.entities]
     labels = scheme(list(dict.fromkeys(entities)), len(words))
     _note_losses(entities, decode(labels), ledger)
