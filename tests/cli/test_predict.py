@@ -135,13 +135,13 @@ def test_one_file_for_all(notes: Path, tmp_path: Path) -> None:
 
 def test_a_folder_is_gone_on_with(notes: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert run(notes, "-o", out).stderr == f"written: 3 documents in {out}\n"
+    assert run(notes, "-o", out).stderr == f"written: 3 documents in {out}\nlost: 2 scores\n"
     names = sorted(path.name for path in out.glob("[!.]*") if path.name != "annotation.conf")
     assert names == [f"{n}.{s}" for n in "abc" for s in ("ann", "txt")]
     (notes / "d.txt").write_text("p")
-    assert run(notes, "-o", out).stderr == (
-        f"written: 1 documents in {out}\nskipped: 3 documents that were already there (--force predicts them again)\n"
-    )
+    said = run(notes, "-o", out).stderr
+    assert f"written: 1 documents in {out}\n" in said
+    assert "skipped: 3 documents that were already there (--force predicts them again)\n" in said
     assert "written: 4 documents" in run(notes, "-o", out, "--force").stderr
     assert "written: 4 files" in run(notes, "-o", tmp_path / "other", "--to", "bioc-xml").stderr
     assert (tmp_path / "other" / "d.xml").is_file()

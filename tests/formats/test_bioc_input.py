@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bioc_samples import as_xml, bioc, put
-from disconer import BadInput, Document, Ledger, read
+from disconer import BadInput, Document, Entity, Ledger, read
 from disconer.formats import sniff
 from disconer.formats.bioc.documents import OTHER_COLLECTIONS
 from disconer.formats.bioc.layout import UNKNOWN_FIELDS
@@ -223,3 +223,14 @@ def test_bad_json_files(tmp_path: Path, problem: str, content: str) -> None:
     ledger = Ledger(skip_bad=True)
     assert [document.id for document in read(tmp_path, "bioc-json", ledger)] == ["e"]
     assert ledger.errors == {problem: 1}
+
+
+def test_infons_of_other_types_change_no_label_and_no_score(tmp_path: Path) -> None:
+    """Extras may be edited, and JSON holds any value: what XML makes a string is no label and no score."""
+    entity = Entity("Drug", ((0, 4),), "T1")
+    infons = {"type": 5, "note": {"a": [1]}, "score": True, "other": None}
+    document = Document("d", "some pain", (entity,), extras={"bioc": {"mentions": {"T1": {"infons": infons}}}})
+    for name, format in (("a.json", "bioc-json"), ("a.xml", "bioc-xml")):
+        back, ledger = through([document], name, format)
+        assert back[0].entities == (entity,)
+        assert ledger.losses.total() == (3 if format == "bioc-xml" else 0)

@@ -100,10 +100,13 @@ def test_docstart_gathers_sentences_into_documents(tmp_path: Path) -> None:
     assert [(document.id, document.text) for document in found] == [("a-1", "a\nb"), ("a-2", "c"), ("d x", "")]
 
 
-def test_lone_sentences_are_written_without_docstart_until_a_document_comes(tmp_path: Path) -> None:
-    lone, longer = Document("d1", "a b"), Document("d2", "c\nd")
-    write([lone, longer, lone.replace(id="d3")], tmp_path / "a.bio")
-    assert [document.id for document in read(tmp_path / "a.bio")] == ["a-1", "d2", "d3"]
+@pytest.mark.parametrize("name", ["a.bio", "a.bioes", "a.biohd"])
+def test_every_document_keeps_its_id(tmp_path: Path, name: str) -> None:
+    lone, longer = Document("d (1)", "a b"), Document("d2", "c\nd")
+    ledger = Ledger()
+    write([lone, longer, lone.replace(id="d3")], tmp_path / name, ledger=ledger)
+    assert [document.id for document in read(tmp_path / name)] == ["d (1)", "d2", "d3"]
+    assert not ledger.losses
 
 
 BAD = ["word\n", "word NN\n", "word B-\n", "\tO\n"]
@@ -136,3 +139,11 @@ def test_craft_comes_back_but_for_what_is_counted(data: Path) -> None:
         assert [document.id for document in read_back] == [document.id for document in documents]
         dropped[scheme] = ledger.losses["discontinuous entities dropped"] + ledger.losses[FLATTENED]
     assert dropped["biohd"] < dropped["bio"]
+
+
+def test_a_word_that_would_start_a_document_is_rewritten_and_counted(tmp_path: Path) -> None:
+    ledger = Ledger()
+    write([Document("d", "-DOCSTART- (x) a")], tmp_path / "a.bio", ledger=ledger)
+    (back,) = read(tmp_path / "a.bio")
+    assert back.id == "d"
+    assert ledger.losses["words rewritten"] == 1

@@ -160,3 +160,19 @@ def test_craft_comes_back_but_for_what_is_counted(data: Path) -> None:
     n_unaligned = sum(count for what, count in ledger.losses.items() if what.startswith("entities ("))
     assert sum(found.total() for _, found in before) + n_unaligned == n_entities
     assert ledger.losses[CANNOT_TELL] < n_entities / 1000
+
+
+@pytest.mark.parametrize("neighbour", [True, 1.0, "1", None, [1]])
+def test_neighbours_are_whole_numbers(tmp_path: Path, neighbour: object) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"sentences": [["a", "b"]], "dep": [{"nodes": [[neighbour], [0]]}]}))
+    with pytest.raises(BadInput, match="not a dependency graph"):
+        list(read(path, "dygie"))
+
+
+@pytest.mark.parametrize("ner", [[True, 1, "A"], [0, False, "A"], [0, 1.0, "A"], [0, 1, ""], [0, 1, 3]])
+def test_mentions_of_the_wrong_type(tmp_path: Path, ner: list[object]) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"sentences": [["a", "b"]], "ner": [[ner]]}))
+    with pytest.raises(BadInput, match="not a mention"):
+        list(read(path, "dygie"))

@@ -103,7 +103,8 @@ def said(documents: list[Document]) -> dict[str, tuple[str, list[object]]]:
 def test_every_text_label_and_fragment_comes_back(corpus: list[Document], name: str, format: str) -> None:
     exchanged, ledger = through(corpus, name, format)
     assert said(exchanged) == said(corpus)
-    assert all(what.startswith("brat ") for what in ledger.losses)
+    beside = ("brat ", "roles of relations", "texts of normalisations", "attributes whose name is taken")
+    assert all(what.startswith(beside) for what in ledger.losses)
     some = exchanged[::10]  # brat files are many and slow to write, and all documents are alike by now
     back, _ = through(some, "folder", "brat")
     assert said(back) == said(some)

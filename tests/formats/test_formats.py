@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from disconer import DisconerError, Document, read, write
-from disconer.formats import FORMATS, format_for, format_named
+from disconer import DisconerError, Document, Entity, Ledger, read, write
+from disconer.core.errors import DisconerWarning
+from disconer.formats import FORMATS, NOT_READ, format_for, format_named
 
 
 @pytest.mark.parametrize(
@@ -73,3 +74,13 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:
         with pytest.raises(DisconerError, match="broken on the way"):
             write(documents(), tmp_path / name, name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_split_in_two_formats_is_said(tmp_path: Path) -> None:
+    documents = [Document("d", "some pain", (Entity("A", ((5, 9),)),))]
+    write(documents, tmp_path / "train.jsonl")
+    write(documents, tmp_path / "train.inline.txt", "inline")
+    ledger = Ledger()
+    with pytest.warns(DisconerWarning, match=r"read as inline; .* left out: train\.jsonl \(jsonl\)\. To read"):
+        assert [document.id for document in read(tmp_path, None, ledger)] == ["train.inline-1"]
+    assert ledger.losses == {NOT_READ: 1}

@@ -58,7 +58,7 @@ def test_memory_and_archives(tmp_path: Path) -> None:
 
 def test_errors_name_the_url(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"{broken\n")
-    with pytest.raises(BadInput, match=rf"file://{tmp_path}/a.jsonl, line 1, offset 1: This line is not JSON"):
+    with pytest.raises(BadInput, match=rf"file://{tmp_path}/a.jsonl, line 1: This is not JSON"):
         list(read(open_source(f"file://{tmp_path}/a.jsonl"), "jsonl"))
     with pytest.raises(DisconerError, match=r"file:///no/where: There is no such file or folder"):
         open_source("file:///no/where")

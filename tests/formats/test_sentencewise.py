@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-from disconer import Document, Entity, Ledger
+from pathlib import Path
+
+import pytest
+
+from disconer import Document, Entity, Ledger, read, write
 from disconer.core.types import Sentence, Token
-from disconer.formats.sentencewise import lone_sentences, to_sentences
+from disconer.formats.sentencewise import REPLACED, sentences_with_words, to_sentences
 
 
 def test_every_kind_of_loss_is_counted() -> None:
@@ -42,11 +46,20 @@ def test_a_gap_that_holds_no_token_is_closed_and_counted() -> None:
 def test_formats_without_documents_and_trees_say_so() -> None:
     sentences = (Sentence(0, 1, (Token(0, 1),), heads=(-1,)), Sentence(2, 3, (Token(2, 3),)), Sentence(3, 3, ()))
     ledger = Ledger()
-    assert len(lone_sentences(Document("d", "a\nb", sentences=sentences), ledger)) == 2
-    assert lone_sentences(Document("e", ""), ledger) == []
+    assert len(sentences_with_words(Document("d", "a\nb", sentences=sentences), ledger)) == 2
+    assert sentences_with_words(Document("e", ""), ledger) == []
     assert ledger.losses == {
-        "documents split into sentences": 1,
         "documents without words": 1,
         "sentences without words": 1,
         "dependency trees": 1,
     }
+
+
+@pytest.mark.parametrize("suffix", [".bio", ".bioes", ".biohd", ".inline"])
+def test_half_a_surrogate_pair_is_replaced_and_counted(tmp_path: Path, suffix: str) -> None:
+    ledger = Ledger()
+    write([Document("d", "a b\ud83d", (Entity("X\ud83d", ((0, 1),)),))], tmp_path / f"a{suffix}", ledger=ledger)
+    assert ledger.losses[REPLACED] == 2
+    (back,) = read(tmp_path / f"a{suffix}")
+    assert back.text == "a b \ufffd"
+    assert [entity.label for entity in back.entities] == ["X\ufffd"]

@@ -14,7 +14,8 @@ import pytest
 
 from disconer import BadInput, DisconerError, Ledger, read
 from disconer.formats import source as source_module
-from disconer.formats.source import MAX_LINE, SMALL, Source, split_sources
+from disconer.formats.archive import SMALL
+from disconer.formats.source import MAX_LINE, Source, split_sources
 
 LINE = '{"id": "d", "text": "some pain", "entities": []}\n'
 

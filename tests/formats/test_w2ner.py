@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from disconer import BadInput, Document, Ledger, read, write
+from disconer import BadInput, Document, Entity, Ledger, read, write
 from disconer.formats import sniff
 from disconer.formats.source import Source
 from strategies import tokenised_documents
@@ -30,8 +30,28 @@ def test_golden_file_reads_and_comes_back_as_it_was(tmp_path: Path) -> None:
     assert found[1].extras == {"w2ner": {"word": [[0, 1], [2, 3]]}}
     ledger = Ledger()
     write(found, tmp_path / "out.json", "w2ner", ledger)
-    assert (tmp_path / "out.json").read_bytes() == GOLDEN.read_bytes()
+    written = json.loads((tmp_path / "out.json").read_bytes())
+    assert [one.pop("doc_id") for one in written] == ["sentences-1", "sentences-2", "sentences-3"]
+    assert written == json.loads(GOLDEN.read_bytes())
     assert not ledger.losses
+    assert list(read(tmp_path / "out.json")) == found
+
+
+def test_documents_keep_their_ids_and_sentences(tmp_path: Path) -> None:
+    documents = [Document("n/1", "a b\nc d", (Entity("X", ((4, 5),)),)), Document("n/2", "e")]
+    ledger = Ledger()
+    write(documents, tmp_path / "a.json", "w2ner", ledger)
+    assert [(one.id, one.text, one.entities) for one in read(tmp_path / "a.json")] == [
+        (one.id, one.text, one.entities) for one in documents
+    ]
+    assert not ledger.losses
+
+
+def test_other_keys_of_several_sentences_come_back(tmp_path: Path) -> None:
+    records = [{"doc_id": "d", "word": [number]} | record("a b") for number in (1, 2)]
+    (document,) = read(save(tmp_path / "a.json", *records))
+    write([document], tmp_path / "b.json", "w2ner")
+    assert json.loads((tmp_path / "b.json").read_text()) == records
 
 
 def save(path: Path, *records: object) -> Path:

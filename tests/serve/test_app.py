@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from fastapi.testclient import TestClient
 
+from disconer import Document
 from disconer.serve.app import create_app
 from disconer.serve.schemas import LabelsAnswer, ModelsAnswer, PredictAnswer, ProblemAnswer, RenderAnswer
 from serve.fakes import Running, WordFinder, raw_request, running
@@ -196,6 +197,32 @@ def test_a_text_that_breaks_the_model_is_a_500_and_never_logged(caplog: pytest.L
         assert service.ask("GET", "/secret?secret")[0] == 404
     assert "ValueError" in caplog.text
     assert "secret" not in caplog.text
+
+
+class Starved(WordFinder):
+    """Runs out of memory on some texts."""
+
+    def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
+        documents = list(documents)
+        if any("endless" in document.text for document in documents):
+            raise MemoryError
+        yield from super().annotate(documents)
+
+
+def test_a_text_for_which_memory_does_not_suffice_fails_alone() -> None:
+    with running(Starved()) as service:
+        status, _, answer = service.predict("endless")
+        assert (status, answer["error"]) == (507, "out-of-memory")
+        ProblemAnswer.model_validate(answer)
+        assert service.predict("pain")[0] == 200
+
+
+def test_an_answer_with_too_many_entities_is_refused() -> None:
+    with running(entities=3) as service:
+        assert service.predict("pain fever pain")[0] == 200
+        status, _, answer = service.predict("pain fever", "aspirin statin")
+        assert (status, answer["error"]) == (413, "too-large")
+        assert "4 entities, but the limit is 3" in answer["message"]
 
 
 def test_token() -> None:

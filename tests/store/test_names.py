@@ -99,3 +99,9 @@ def test_nowhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         return
     with pytest.raises(DisconerError, match=r"There is no such model.*Got no internet.*`disconer train`"):
         find_model(name)
+
+
+@pytest.mark.parametrize("content", ['{"figures": []}', '{"labels": 3}', '{"figures": {"dev": {"x": 1}}}', "[" * 5000])
+def test_a_model_with_a_damaged_description_is_listed(shipped: Path, content: str) -> None:
+    (shipped / DEFAULT / models.CONFIG).write_text(content)
+    assert DEFAULT in [model.name for model in models.known_models()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import re
@@ -18,7 +19,7 @@ from disconer.config import Config, config_from_dict, load_config
 from disconer.nn.devices import cpu_trains_in
 from disconer.predict.recognizer import Recognizer
 from disconer.training import train
-from disconer.training.state import data_hash
+from disconer.training.state import RunFolder, data_hash
 from training.conftest import Run
 from training.synthetic import complaints, prepare
 from training.test_resume import metrics
@@ -225,3 +226,27 @@ def test_a_loss_that_is_no_number_stops_the_run(tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match="Loss became NaN or infinite in epoch 1"):
         train(config, tmp_path / "run")
     Recognizer.from_pretrained(tmp_path / "run")
+
+
+def test_a_full_disk_ends_training_with_a_sentence_and_keeps_the_last_epoch(
+    unbroken: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, n_saved = torch.save, 0
+
+    def full(state: Any, stream: Any) -> None:
+        nonlocal n_saved
+        n_saved += 1
+        if n_saved > 2:  # the state before the first epoch, and after it
+            try:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            finally:
+                raise RuntimeError("unexpected pos 2476160 vs 2476052")  # as torch has it
+        real(state, stream)
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(DisconerError, match=r"training\.pt: This file could not be written: the disk is full"):
+        train(unbroken.config, tmp_path / "run")
+    monkeypatch.setattr(torch, "save", real)
+    assert RunFolder(tmp_path / "run").can_resume
+    train(unbroken.config, tmp_path / "run", resume=True)
+    assert (tmp_path / "run" / "metrics.jsonl").read_text().count("\n") == unbroken.config.training.epochs

@@ -28,7 +28,7 @@ from disconer.predict.recognizer import CHARACTERS_AHEAD, DOCUMENTS_AHEAD, Recog
 from disconer.store.checkpoint import Model
 from disconer.text import SPLITTERS, TOKENIZERS
 from disconer.text.syntax.attach import Account, Syntax
-from disconer.text.syntax.spec import make_syntax
+from disconer.text.syntax.spec import model_syntax
 
 
 class Staged:
@@ -41,7 +41,7 @@ class Staged:
         self._split, self._words = SPLITTERS[data.splitter], TOKENIZERS[data.tokenizer]
         self._syntax: Syntax | None = None
         if syntax.needed:
-            self._syntax = make_syntax(syntax.parser, missing=syntax.missing, cache=False)
+            self._syntax = model_syntax(syntax.parser, missing=syntax.missing, cache=False)
         self._laps, self._given = laps, given
         if isinstance(model, Model):
             model = replace(model, network=deepcopy(model.network))

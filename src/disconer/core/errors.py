@@ -74,7 +74,10 @@ class BadInput(DisconerError):
 
 def excerpt(value: object, limit: int = 60) -> str:
     """`repr` of a value, shortened to fit into a message."""
-    text = value if isinstance(value, str) else str(value)
+    try:
+        text = value if isinstance(value, str) else str(value)
+    except (RecursionError, ValueError):  # nested without end, or an integer of thousands of digits
+        text = f"a very large {type(value).__name__}"
     return repr(text if len(text) <= limit else text[: limit - 1] + "…")
 
 

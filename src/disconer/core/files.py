@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
+
+from disconer.core.errors import DisconerError, Where
 
 
 def replace_file(path: Path, data: bytes) -> None:
     """Write a file atomically: at any moment it has its old or its new content."""
-    part = path.with_name(f".{path.name}.part")
-    with open(part, "wb") as stream:
+    with replacing(path) as stream:
         stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(part, path)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A stream for the new content of a file, which gets it only when the block ends without an error.
+
+    A full disk is told as such: torch reports it as "unexpected pos", and the partial file would keep it full.
+    """
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with open(part, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(part, path)
+    except BaseException as error:
+        part.unlink(missing_ok=True)
+        if _is_full(error):
+            raise DisconerError(
+                "This file could not be written: the disk is full, or a quota is reached",
+                where=Where(str(path)),
+                fix="Free some space and run the command again, a training with --resume. What was complete is kept.",
+            ) from error
+        raise
+
+
+def _is_full(error: BaseException | None) -> bool:
+    """Whether an error is due to missing space, or occurred while such an error was handled."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 CACHE_VARIABLE = "DISCONER_CACHE"

@@ -50,6 +50,7 @@ FORMATS: Registry[Format] = Registry(
     what="format",
 )
 _FALLBACK = "text"  # any .txt is one, so it is tried last
+NOT_READ = "files of other formats in the folder, not read"
 _LOOKS = 50  # files per suffix that are inspected: a folder may have a million
 
 
@@ -111,7 +112,41 @@ def read(
     """
     source, ledger = path if isinstance(path, Source) else Source(path), ledger or Ledger()
     chosen = format_named(format) if format else sniff(source)
+    if format is None and not source.is_single_file:
+        _note_others(source, chosen, ledger)
     return _unique(chosen.read(source, ledger), source, ledger)
+
+
+_COLUMNS = ("bio", "bioes", "biohd")  # each reads the files of the others
+
+
+def _note_others(source: Source, chosen: Format, ledger: Ledger) -> None:
+    """Say which annotated files of a folder are not read, as they have another format: often the same data twice."""
+    family = _COLUMNS if chosen.name in _COLUMNS else (chosen.name,)
+    others = [format for format in all_formats() if format.name not in (*family, _FALLBACK)]
+    suffixes = {suffix for format in all_formats() if format.name in family for suffix in format.suffixes}
+    annotated = {member.stem for member in source if member.suffix in (".ann", ".a1", ".a2")}
+    looks: Counter[str] = Counter()
+    found = []
+    for member in source:
+        candidates = [format for format in others if member.suffix in format.suffixes]
+        if member.suffix in suffixes or not candidates or looks[member.suffix] == _LOOKS:
+            continue
+        if member.suffix == ".txt" and member.stem in annotated:
+            continue
+        looks[member.suffix] += 1
+        head = member.head()
+        if other := next((format for format in candidates if format.sniff(member.name, head)), None):
+            found.append(f"{member.name} ({other.name})")
+    if found:
+        ledger.lost(NOT_READ, len(found))
+        shown = ", ".join(found[:3]) + (", …" if len(found) > 3 else "")
+        warnings.warn(
+            f"{source} is read as {chosen.name}; files of other formats in it are left out: {shown}. "
+            "To read them instead, name the file, or choose the format with --from.",
+            DisconerWarning,
+            stacklevel=3,
+        )
 
 
 def _unique(documents: Iterable[Document], source: Source, ledger: Ledger) -> Iterator[Document]:

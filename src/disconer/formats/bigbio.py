@@ -20,8 +20,9 @@ from typing import Any
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
+from disconer.formats.beyond import NORMALISED_TEXTS, ROLES, Normalisation, Relation, said_elsewhere
 from disconer.formats.entities import Gathered, build_entity, holds, lay_out
-from disconer.formats.extras import carried, note_unsaid
+from disconer.formats.extras import carried, note_unsaid, with_unique_ids
 from disconer.formats.format import Format, member_reader
 from disconer.formats.jsonfiles import SUFFIXES, field, iter_records, json_writer, leading_keys
 from disconer.formats.source import Member
@@ -32,11 +33,18 @@ SCORES = "scores"
 
 def to_record(document: Document, ledger: Ledger) -> dict[str, Any]:
     """The JSON object of a document."""
-    note_unsaid(document, NAME, ledger)
+    document = with_unique_ids(document, ledger)
+    translated = said_elsewhere(document, NAME, attributes=False)
+    note_unsaid(document, NAME, ledger, translated.taken)
+    ledger.lost(NORMALISED_TEXTS, sum(bool(one.text) for one in translated.normalisations))
+    ledger.lost(ROLES, sum(relation.has_roles for relation in translated.relations))
     ledger.lost(SCORES, sum(entity.score is not None for entity in document.entities))
     with carried(document, NAME) as rest:
         passages, beyond = rest.pop("passages", None), rest.pop("entities", {})
-        entities = [_entity(entity, document.text, beyond.get(entity.id, {})) for entity in document.entities]
+        entities = [
+            _entity(entity, document.text, _normalized(translated.of(entity.id)[1]) | beyond.get(entity.id, {}))
+            for entity in document.entities
+        ]
         record = {
             "id": document.id,
             "document_id": document.id,
@@ -46,7 +54,20 @@ def to_record(document: Document, ledger: Ledger) -> dict[str, Any]:
             "coreferences": [],
             "relations": [],
         }
-        return record | rest | {"document_id": document.id}
+        record |= rest | {"document_id": document.id}
+        if translated.relations:
+            record["relations"] = [*record["relations"], *map(_relation, translated.relations)]
+        return record
+
+
+def _relation(relation: Relation) -> dict[str, Any]:
+    ends = {"arg1_id": relation.subject, "arg2_id": relation.object}
+    return {"id": relation.id or "", "type": relation.label, **ends, "normalized": []}
+
+
+def _normalized(normalisations: list[Normalisation]) -> dict[str, Any]:
+    entries = [{"db_name": one.resource, "db_id": one.reference} for one in normalisations]
+    return {"normalized": entries} if entries else {}
 
 
 def whole_passage(id: str, text: str) -> dict[str, Any]:
@@ -161,7 +182,7 @@ def _add_entity(item: Any, text: str, gathered: Gathered, where: Where, ledger: 
 
 def _string(record: Any, name: str, where: Where) -> str | None:
     value = record.get(name) if isinstance(record, dict) else None
-    if isinstance(value, int):
+    if type(value) is int:
         return str(value)
     string: str | None = field(record, name, str, where, default=None)
     return string

@@ -32,6 +32,13 @@ _PREFIXES |= {"L": ("E", ""), "U": ("S", ""), "W": ("S", ""), "M": ("I", "")}
 _PREFIXES |= {part + letter: (letter, part) for part in (HEAD, BODY) for letter in "BI"}
 _PREFIXES |= {letter + part: (letter, part) for part in (HEAD, BODY) for letter in "BI"}
 
+MOST_JOINED = 10_000  # entities of one label in a sentence, from every H part with every D part
+
+
+class TooMany(ValueError):
+    """A sentence whose parts join to entities without end."""
+
+
 Key = tuple[str, tuple[Range, ...]]  # an entity: label and token ranges
 Scheme = Callable[[Sequence[Key], int], list[str]]
 
@@ -159,6 +166,8 @@ def decode(labels: Sequence[str]) -> list[Key]:
             entities.append((type, (stretch,)))
     for type, found in parts.items():
         heads, bodies = found[HEAD], found[BODY]
+        if len(heads) * len(bodies) > MOST_JOINED:
+            raise TooMany(f"{len(heads):,} H parts and {len(bodies):,} D parts of {type}")
         if heads and bodies:
             entities += [(type, merge_adjacent((head, body))) for head in heads for body in bodies]
         elif bodies:

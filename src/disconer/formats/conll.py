@@ -8,7 +8,7 @@
 Written in three schemes (`bio_schemes`), columns separated by a tab. Read in any scheme, separated by tabs or spaces;
 columns between the first and the last, and comments before a sentence, are ignored. Each sentence is a document until
 the first `-DOCSTART-`; from there on, each `-DOCSTART-` starts a document. The id in brackets is our addition, which
-other readers ignore. Documents of one sentence are written without `-DOCSTART-` until the first longer one.
+other readers ignore; it is written for every document, so that predictions can be compared with gold.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from functools import partial
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats.bio_schemes import SCHEMES, Key, Scheme, decode, parse
+from disconer.formats.bio_schemes import SCHEMES, Key, Scheme, TooMany, decode, parse
 from disconer.formats.format import Format, member_reader
 from disconer.formats.sentencewise import (
     BOM,
@@ -107,7 +107,12 @@ def _read_sentence(block: Block, path: str) -> WordSentence:
             )
         words.append(word)
         labels.append(label)
-    return WordSentence(words, [Mention(label, ranges) for label, ranges in decode(labels)])
+    try:
+        entities = decode(labels)
+    except TooMany as error:
+        where = Where(path, block[0][0])
+        raise BadInput("bad-syntax", "A sentence has too many parts to join", where=where, got=str(error)) from error
+    return WordSentence(words, [Mention(label, ranges) for label, ranges in entities])
 
 
 def _columns(line: str) -> tuple[str, str]:
@@ -117,21 +122,21 @@ def _columns(line: str) -> tuple[str, str]:
 
 
 def _write(documents: Iterable[Document], ledger: Ledger, *, scheme: Scheme) -> Iterator[str]:
-    in_documents = False
     for document in documents:
         sentences = to_sentences(document, ledger)
         ledger.lost("dependency trees", sum(sentence.sentence.heads is not None for sentence in sentences))
         ledger.lost("sentences without words", sum(not sentence.words for sentence in sentences))
         sentences = [sentence for sentence in sentences if sentence.words]
-        in_documents = in_documents or len(sentences) != 1
-        if in_documents:
-            yield f"-DOCSTART- ({plain(document.id, _NOT_IN_IDS, 'document ids', ledger)})\tO\n\n"
+        yield f"-DOCSTART- ({plain(document.id, _NOT_IN_IDS, 'document ids', ledger)})\tO\n\n"
         for sentence in sentences:
             yield _sentence_text(sentence, scheme, ledger)
 
 
 def _sentence_text(sentence: TokenSentence, scheme: Scheme, ledger: Ledger) -> str:
     words = [plain(word, _SPACE, "words", ledger) for word in sentence.words]
+    if _DOCUMENT_START.match(words[0]):  # a word of the text, which would start a document when read back
+        words[0] = f"_{words[0]}"
+        ledger.lost("words rewritten")
     entities = [(plain(entity.label, _SPACE, "labels", ledger), entity.ranges) for entity in sentence.entities]
     labels = scheme(list(dict.fromkeys(entities)), len(words))
     _note_losses(entities, decode(labels), ledger)

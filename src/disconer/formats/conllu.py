@@ -26,7 +26,8 @@ from disconer.formats.source import Member
 from disconer.text.syntax.parser import ROOT, depths_of
 
 N_COLUMNS = 10
-ROW_ID = re.compile(r"(?P<first>[1-9]\d*)(?:-(?P<last>\d+))?|(?P<empty>\d+\.\d+)")
+ROW_ID = re.compile(r"(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[0-9]{1,9}))?|(?P<empty>[0-9]+\.[0-9]+)")
+_WORD_NUMBER = re.compile(r"[0-9]{1,9}")  # more digits than Python converts are no position in any sentence
 _FORM, _HEAD, _RELATION, _MISC = 1, 6, 7, 9
 _OPEN = "_"
 
@@ -121,7 +122,7 @@ def _head(columns: list[str], n_words: int, where: Where) -> int:
     head = columns[_HEAD]
     if head == _OPEN:
         return ROOT
-    if not head.isdecimal() or int(head) > n_words:
+    if not _WORD_NUMBER.fullmatch(head) or int(head) > n_words:
         raise BadInput(
             "bad-syntax",
             "This word has no such head",

@@ -10,6 +10,7 @@ from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Entity, Fragment, joined_text, normalise
 
+WRONG_TYPE = "wrong-type"
 MAX_GAP = 2**20  # characters; a wider gap is a damaged offset, and filling it would exhaust memory
 
 
@@ -74,6 +75,7 @@ def build_entity(
     fix: what to do if offsets or surface do not fit, where the reader knows better than the general advice.
     """
     try:
+        _check_types(label, pairs, id, score)
         _check_offsets(pairs, text)
         if surface is not None:
             _check_surface(pairs, text, surface)
@@ -82,7 +84,8 @@ def build_entity(
         if score is not None and not 0 <= score <= 1:
             raise BadInput("bad-syntax", "A score must be between 0 and 1", got=str(score))
     except BadInput as error:
-        where = Where(path, line, pairs[0][0] if pairs else None, document, id)
+        known = error.problem != WRONG_TYPE
+        where = Where(path, line, pairs[0][0] if pairs and known else None, document, id if known else None)
         ledger.error(
             BadInput(
                 error.problem, error.what, where=where, got=error.got, expected=error.expected, fix=fix or error.fix
@@ -93,6 +96,30 @@ def build_entity(
         return Entity(label, (Fragment(*pairs[0]),), id, score)
     _note_repairs(pairs, text, ledger)
     return Entity(label, normalise(pairs, text), id, score)
+
+
+def _check_types(label: Any, pairs: Sequence[Any], id: Any, score: Any) -> None:
+    """Files may hold any value anywhere. What is no string or number here would fail later, in some writer."""
+    if not isinstance(label, str):
+        raise _wrong_type("label", label, "a string")
+    if id is not None and not isinstance(id, str):
+        raise _wrong_type("id", id, "a string")
+    if score is not None and type(score) not in (int, float):
+        raise _wrong_type("score", score, "a number from 0 to 1")
+    for pair in pairs:
+        for offset in pair:
+            if type(offset) is not int:
+                raise _wrong_type("offset", offset, "a whole number")
+
+
+def _wrong_type(name: str, value: Any, expected: str) -> BadInput:
+    return BadInput(
+        WRONG_TYPE,
+        f"The {name} of an entity is of the wrong type",
+        got=f"{excerpt(value)} ({type(value).__name__})",
+        expected=expected,
+        fix="Correct it, or skip such entities with --skip-bad.",
+    )
 
 
 def _check_offsets(pairs: Sequence[tuple[int, int]], text: str) -> None:

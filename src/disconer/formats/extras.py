@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from disconer.core.errors import BadInput, Where, excerpt
@@ -26,13 +27,18 @@ _BRAT_LINES = {
 }
 
 
-def note_unsaid(document: Document, extras_kept: str, ledger: Ledger) -> None:
-    """Count what is lost of a document in a format that holds text, entities and its own extras."""
+def note_unsaid(
+    document: Document, extras_kept: str, ledger: Ledger, translated: Mapping[str, int] | None = None
+) -> None:
+    """Count what is lost of a document in a format that holds text, entities and its own extras.
+
+    translated: of other formats' extras, what it says in its own way, by the same names.
+    """
     ledger.lost(SENTENCES, len(document.sentences or ()))
     for name, extras in document.extras.items():
         if name != extras_kept:
             for what, times in _contents(extras).items():
-                ledger.lost(f"{name} {what}", times)
+                ledger.lost(f"{name} {what}", times - (translated or {}).get(f"{name} {what}", 0))
 
 
 def _contents(extras: Any) -> Counter[str]:
@@ -69,6 +75,29 @@ def carried(document: Document, name: str) -> Iterator[dict[str, Any]]:
             got=excerpt(repr(error)),
             fix=f'Remove "{name}" from its extras, or read the document from its own file again.',
         ) from error
+
+
+REPEATED_IDS = "entity ids that occur twice, made unique"
+
+
+def with_unique_ids(document: Document, ledger: Ledger) -> Document:
+    """The document with another id for each entity whose id an earlier one has, as most formats need."""
+    ids = [entity.id for entity in document.entities if entity.id is not None]
+    taken = set(ids)
+    if len(taken) == len(ids):
+        return document
+    seen: set[str] = set()
+    entities = []
+    for entity in document.entities:
+        if entity.id is not None and entity.id in seen:
+            id = next(name for number in count(2) if (name := f"{entity.id}-{number}") not in taken)
+            entity = replace(entity, id=id)
+            ledger.repaired(REPEATED_IDS)
+            taken.add(id)
+        if entity.id is not None:
+            seen.add(entity.id)
+        entities.append(entity)
+    return document.replace(entities=tuple(entities))
 
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")

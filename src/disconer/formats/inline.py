@@ -24,8 +24,8 @@ from disconer.formats.sentencewise import (
     WordSentence,
     from_words,
     lines_of,
-    lone_sentences,
     plain,
+    sentences_with_words,
     text_writer,
 )
 from disconer.formats.source import Member
@@ -33,7 +33,7 @@ from disconer.formats.source import Member
 SUFFIXES = (".inline", ".txt")
 _SPACE = re.compile(r"\s+")
 _NOT_IN_LABELS = re.compile(r"[\s|]+")
-_POSITIONS = re.compile(r"-?\d+,-?\d+(?:,-?\d+,-?\d+)*")
+_POSITIONS = re.compile(r"-?[0-9]{1,9},-?[0-9]{1,9}(?:,-?[0-9]{1,9},-?[0-9]{1,9})*")
 _MENTIONS = re.compile(rf"{_POSITIONS.pattern} [^|]+(?:\|{_POSITIONS.pattern} [^|]+)*")
 
 
@@ -121,7 +121,10 @@ def _mentions(block: _Block, where: Where, ledger: Ledger) -> Iterator[Mention]:
 
 def _write(documents: Iterable[Document], ledger: Ledger) -> Iterator[str]:
     for document in documents:
-        for sentence in lone_sentences(document, ledger):
+        sentences = sentences_with_words(document, ledger)
+        ledger.lost("document ids")  # a sentence has no name here
+        ledger.lost("documents split into sentences", len(sentences) > 1)
+        for sentence in sentences:
             yield _sentence_text(sentence, ledger)
 
 

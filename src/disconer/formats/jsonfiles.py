@@ -16,8 +16,9 @@ from disconer.formats.source import MAX_LINE, Member, decode
 from disconer.formats.target import new_file
 
 SUFFIXES = (".json", ".jsonl", ".ndjson")
-_LINES = (".jsonl", ".ndjson")
+_LINES = (".jsonl", ".ndjson", ".dygie")
 MAX_FILE = 512 * 2**20  # bytes; a JSON file that is not JSON Lines is held in memory, several times its size
+MAX_DEPTH = 100  # of what is carried along, such as infons; no annotation format nests deeper
 _BOM = "\ufeff"
 
 
@@ -25,14 +26,14 @@ def iter_records(member: Member, ledger: Ledger) -> Iterator[tuple[Where, Any]]:
     """The records of a file, each with its place. Each bad line of JSON Lines is one error; any other bad file, one."""
     if member.suffix not in _LINES and not _has_record_lines(member):
         where = Where(member.origin)
-        content = parse_json(decode(_whole(member), member.origin), where)
+        content = check_depth(parse_json(decode(_whole(member), member.origin), where), where)
         yield from ((where, record) for record in (content if isinstance(content, list) else [content]))
         return
     for number, line in member.lines():
         if line.strip():
             where = Where(member.origin, number)
             try:
-                record = parse_json(line, where)
+                record = check_depth(parse_json(line, where), where)
             except BadInput as error:
                 ledger.error(error)
                 continue
@@ -66,21 +67,38 @@ def parse_json(text: str, where: Where) -> Any:
     try:
         return json.loads(text)
     except RecursionError as error:
-        raise BadInput("bad-syntax", "This JSON is nested too deeply", where=where) from error
+        raise _nested(where) from error
     except ValueError as error:
-        stripped = text.strip()
-        cut = stripped[:1] in ("{", "[") and stripped[-1:] not in ("}", "]")
-        line, message = where.line, str(error)
-        if isinstance(error, json.JSONDecodeError):
-            cut = cut or error.pos >= len(text.rstrip())
-            line, message = line or error.lineno, f"{error.msg} at column {error.colno}"
+        if not isinstance(error, json.JSONDecodeError):  # Python refuses integers that would take long to convert
+            raise BadInput("bad-syntax", "A number of this JSON is too long", where=where, got=str(error)) from error
+        at_end = error.pos >= len(text.rstrip()) - len("false") or error.msg.startswith(("Unterminated", "Invalid \\"))
+        cut = error.pos >= len(text.rstrip()) or (at_end and text.rstrip()[-1:] not in ("}", "]"))
         raise BadInput(
             "truncated" if cut else "bad-syntax",
             "This JSON ends too early" if cut else "This is not JSON",
-            where=Where(where.path, line),
-            got=message,
+            where=Where(where.path, where.line or error.lineno),
+            got=f"{error.msg} at column {error.colno}",
             fix="Check that the file is complete." if cut else None,
         ) from error
+
+
+def check_depth(value: Any, where: Where) -> Any:
+    """The value, unless it is nested deeper than every writer can follow."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for item in level
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not level:
+            return value
+    raise _nested(where)
+
+
+def _nested(where: Where) -> BadInput:
+    return BadInput("bad-syntax", "This JSON is nested too deeply", where=where, expected=f"at most {MAX_DEPTH} levels")
 
 
 TYPE_NAMES = {str: "a string", int: "a whole number", list: "an array", dict: "an object"}

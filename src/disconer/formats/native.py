@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, BinaryIO
 
 from disconer.core.errors import BadInput, Where, excerpt
@@ -18,8 +19,13 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Sentence, Token
 from disconer.formats.entities import build_entity
 from disconer.formats.format import Format, member_reader, stream_writer
-from disconer.formats.jsonfiles import leading_keys
+from disconer.formats.jsonfiles import check_depth, leading_keys, parse_json
 from disconer.formats.source import Member
+
+UNKNOWN_FIELDS = "fields that disconer's JSONL does not define"
+_FIELDS = {"id", "text", "entities", "sentences", "extras"}
+# The last four follow from the others; `Entity.to_dict` has them.
+_ENTITY_FIELDS = {"id", "label", "fragments", "score", "start", "end", "text", "kind"}
 
 
 def to_record(document: Document) -> dict[str, Any]:
@@ -57,6 +63,10 @@ def from_record(record: Any, *, ledger: Ledger, path: str, line: int | None = No
     if not isinstance(record, dict):
         raise BadInput("bad-syntax", "This line is not a document", where=where, got=excerpt(record))
     text = _field(record, "text", str, where)
+    id = _field(record, "id", str, where)
+    if not id:
+        raise BadInput("bad-syntax", "The id of this document is empty", where=where, fix="Give it one.")
+    ledger.lost(UNKNOWN_FIELDS, len(record.keys() - _FIELDS))
     entities = []
     for item in _field(record, "entities", list, where, default=[]):
         entity = _read_entity(item, text, ledger, where)
@@ -64,11 +74,11 @@ def from_record(record: Any, *, ledger: Ledger, path: str, line: int | None = No
             entities.append(entity)
     try:
         return Document(
-            id=_field(record, "id", str, where),
+            id=id,
             text=text,
             entities=tuple(entities),
             sentences=_read_sentences(_field(record, "sentences", list, where, default=None), where),
-            extras=_field(record, "extras", dict, where, default={}),
+            extras=check_depth(_field(record, "extras", dict, where, default={}), where),
         )
     except ValueError as error:
         raise BadInput("bad-syntax", str(error), where=where) from error
@@ -92,50 +102,45 @@ def _field(record: dict[str, Any], name: str, kind: type, where: Where, **defaul
 
 def _read_entity(item: Any, text: str, ledger: Ledger, where: Where) -> Entity | None:
     try:
-        return build_entity(
-            item["label"],
-            [(start, end) for start, end in item["fragments"]],
-            text,
-            ledger=ledger,
-            path=where.path or "",
-            line=where.line,
-            id=item.get("id"),
-            score=item.get("score"),
-        )
+        label, pairs = item["label"], [(start, end) for start, end in item["fragments"]]
+        id, score = item.get("id"), item.get("score")
+        unknown = item.keys() - _ENTITY_FIELDS
     except (TypeError, KeyError, ValueError, AttributeError):
-        problem = BadInput(
-            "bad-syntax",
-            "This is not an entity",
-            where=where,
-            got=excerpt(item),
-            expected='{"label": …, "fragments": [[start, end], …]}',
-        )
-    ledger.error(problem)
-    return None
+        expected = '{"label": …, "fragments": [[start, end], …]}'
+        problem = BadInput("bad-syntax", "This is not an entity", where=where, got=excerpt(item), expected=expected)
+        ledger.error(problem)
+        return None
+    ledger.lost(UNKNOWN_FIELDS, len(unknown))
+    if id == "":
+        ledger.repaired("empty entity ids removed")
+        id = None
+    return build_entity(label, pairs, text, ledger=ledger, path=where.path or "", line=where.line, id=id, score=score)
 
 
 def _read_sentences(items: list[Any] | None, where: Where) -> tuple[Sentence, ...] | None:
     if items is None:
         return None
     try:
-        return tuple(
-            Sentence(
-                item["start"],
-                item["end"],
-                tuple(Token(start, end) for start, end in item["tokens"]),
-                item.get("heads"),
-                item.get("relations"),
-            )
-            for item in items
-        )
-    except (TypeError, KeyError, AttributeError) as error:
+        return tuple(map(_read_sentence, items))
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise BadInput(
             "bad-syntax",
             "This is not a sentence",
             where=where,
-            got=repr(error),
+            got=excerpt(repr(error), 160),
             expected='{"start": …, "end": …, "tokens": [[start, end], …]}',
         ) from error
+
+
+def _read_sentence(item: Any) -> Sentence:
+    tokens = tuple([Token(start, end) for start, end in item["tokens"]])
+    heads, relations = item.get("heads"), item.get("relations")
+    numbers = [item["start"], item["end"], *chain.from_iterable(tokens), *(heads or ())]
+    if not all(type(number) is int for number in numbers):
+        raise TypeError("an offset or a head is not a whole number")
+    if not all(isinstance(relation, str) for relation in relations or ()):
+        raise TypeError("a relation is not a string")
+    return Sentence(item["start"], item["end"], tokens, heads, relations)
 
 
 def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
@@ -143,17 +148,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
         if not line.strip():
             continue
         try:
-            try:
-                record = json.loads(line)
-            except (json.JSONDecodeError, RecursionError) as error:
-                raise BadInput(
-                    "truncated" if isinstance(error, json.JSONDecodeError) and error.pos >= len(line) else "bad-syntax",
-                    "This line is not JSON",
-                    where=Where(member.origin, number, getattr(error, "pos", None)),
-                    got=excerpt(line[-30:] if len(line) > 30 else line),
-                    expected="one JSON object per line",
-                    fix="Check that the file is complete.",
-                ) from error
+            record = parse_json(line, Where(member.origin, number))
             yield from_record(record, ledger=ledger, path=member.origin, line=number)
         except BadInput as error:
             ledger.error(error)

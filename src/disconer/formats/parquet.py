@@ -107,7 +107,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
         _check_columns(file.schema_arrow.names, member)
         number = 0
         for batch in file.iter_batches(batch_size=ROWS, columns=columns):
-            for row in batch.to_pylist():
+            for row in _rows(batch):
                 number += 1
                 try:
                     yield _document(row, ledger, f"{member.origin}, row {number}")
@@ -115,10 +115,29 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
                     ledger.error(error)
 
 
-def _document(row: dict[str, Any], ledger: Ledger, where: str) -> Document:
+def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | UnicodeDecodeError]:
+    """The rows of a batch. pyarrow does not check strings before they are used: a bad one is its row's error."""
+    try:
+        yield from batch.to_pylist()
+        return
+    except UnicodeDecodeError:
+        pass
+    for number in range(batch.num_rows):
+        try:
+            (row,) = batch.slice(number, 1).to_pylist()
+        except UnicodeDecodeError as error:
+            row = error
+        yield row
+
+
+def _document(row: dict[str, Any] | UnicodeDecodeError, ledger: Ledger, where: str) -> Document:
+    if isinstance(row, UnicodeDecodeError):
+        raise BadInput(
+            "bad-encoding", "A string of this row is not UTF-8", where=Where(where), fix="Make the table again."
+        )
     try:
         record = _record(row)
-    except (TypeError, KeyError, ValueError) as error:
+    except (TypeError, KeyError, ValueError, RecursionError) as error:
         raise BadInput(
             "bad-syntax",
             "This row is not a disconer document",
@@ -148,7 +167,7 @@ def _checked(member: Member) -> Iterator[None]:
 
     try:
         yield
-    except ArrowException as error:
+    except (ArrowException, UnicodeDecodeError) as error:
         raise BadInput(
             "bad-syntax",
             "This Parquet file is damaged or incomplete",

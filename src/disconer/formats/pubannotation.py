@@ -22,12 +22,14 @@ from typing import Any
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
+from disconer.formats.beyond import NORMALISED, NORMALISED_TEXTS, ROLES, Beyond, said_elsewhere
+from disconer.formats.chains import name_of, spans_of, unchain
 from disconer.formats.entities import Gathered, build_entity
-from disconer.formats.extras import carried, note_unsaid
+from disconer.formats.extras import carried, note_unsaid, with_unique_ids
 from disconer.formats.format import Format, member_reader
 from disconer.formats.jsonfiles import SUFFIXES, dump_json, field, iter_records, json_writer, leading_keys
 from disconer.formats.source import Member
-from disconer.formats.target import new_folder, path_within
+from disconer.formats.target import new_folder, new_path
 
 NAME = "pubannotation"
 SOURCE = ("sourcedb", "sourceid", "divid")
@@ -54,7 +56,11 @@ RENAMED = "sources of renamed documents"
 
 def to_record(document: Document, ledger: Ledger) -> dict[str, Any]:
     """The JSON object of a document."""
-    note_unsaid(document, NAME, ledger)
+    document = with_unique_ids(document, ledger)
+    translated = said_elsewhere(document, NAME)
+    note_unsaid(document, NAME, ledger, translated.taken)
+    ledger.lost(NORMALISED_TEXTS, sum(bool(one.text) for one in translated.normalisations))
+    ledger.lost(ROLES, sum(relation.has_roles for relation in translated.relations))
     with carried(document, NAME) as rest:
         source = {name: rest.pop(name) for name in SOURCE if name in rest}
         if source_name(rest | source) != document.id:
@@ -69,8 +75,25 @@ def to_record(document: Document, ledger: Ledger) -> dict[str, Any]:
             denoted[prefix].append(entity)
         for prefix, holder in holders.items():
             _put(denoted[prefix], holder, prefix, beyond, ledger)
+        for name, items in _translated(translated).items():
+            rest[name] = [*rest.get(name, ()), *items]
         record = source | {"text": "", "denotations": []} | rest | {"text": document.text}
         return record | {"tracks": tracks} if tracks else record
+
+
+def _translated(beyond: Beyond) -> dict[str, list[dict[str, Any]]]:
+    """Relations and attributes that another format's extras hold, in PubAnnotation's form."""
+    relations = [
+        {"id": relation.id or f"R{number}", "pred": relation.label, "subj": relation.subject, "obj": relation.object}
+        for number, relation in enumerate(beyond.relations, 1)
+    ]
+    said = [(one.subject, one.name, one.value or True) for one in beyond.attributes]
+    said += [(one.subject, NORMALISED, f"{one.resource}:{one.reference}") for one in beyond.normalisations]
+    attributes = [
+        {"id": f"A{number}", "subj": subject, "pred": name, "obj": value}
+        for number, (subject, name, value) in enumerate(said, 1)
+    ]
+    return {name: items for name, items in (("relations", relations), ("attributes", attributes)) if items}
 
 
 def _put(
@@ -90,60 +113,6 @@ def _denotation(entity: Entity, prefix: str) -> dict[str, Any]:
     spans = [{"begin": start, "end": end} for start, end in entity.fragments]
     name = {} if entity.id is None else {"id": entity.id.removeprefix(prefix)}
     return {**name, "span": spans[0] if len(spans) == 1 else spans, "obj": entity.label}
-
-
-FRAGMENT = "_FRAGMENT"
-CHAINED = "_lexicallyChainedTo"
-
-Items = list[dict[str, Any]]
-
-
-def unchain(denotations: Items, relations: Items) -> tuple[Items, Items, Items]:
-    """Denotations with all their spans, the relations that are no links, and fragments that no chain leads to."""
-    loose = [item for item in denotations if item.get("obj") == FRAGMENT]
-    if not loose:
-        return denotations, relations, []
-    fragments = {name: item for item in loose if (name := name_of(item)) is not None}
-    links: dict[str | None, list[str]] = {}
-    others = []
-    for relation in relations:
-        target = name_of(relation, "obj")
-        if relation.get("pred") == CHAINED and target in fragments:
-            links.setdefault(name_of(relation, "subj"), []).append(target)
-        else:
-            others.append(relation)
-    links.pop(None, None)
-    bags: Items = []
-    used: set[str] = set()
-    for item in denotations:
-        if item.get("obj") != FRAGMENT:
-            chain = _reached(name_of(item), links)
-            used.update(chain)
-            spans = [span for name in reversed(chain) for span in spans_of(fragments[name])] + spans_of(item)
-            bags.append(item | {"span": spans} if chain else item)
-    return bags, others, [item for item in loose if name_of(item) not in used]
-
-
-def name_of(item: dict[str, Any], field: str = "id") -> str | None:
-    """The id in a field, which some files have as a number; None if there is none."""
-    return None if item.get(field) is None else str(item[field])
-
-
-def spans_of(item: dict[str, Any]) -> list[Any]:
-    """The spans of a denotation, one or a bag."""
-    span = item.get("span")
-    return span if isinstance(span, list) else [span]
-
-
-def _reached(name: str | None, links: dict[str | None, list[str]]) -> list[str]:
-    """The fragments that a chain leads to, nearest first; a cycle ends the chain."""
-    found: dict[str, None] = {}
-    ahead = list(links.get(name, ()))
-    for fragment in ahead:  # which grows during iteration
-        if fragment not in found:
-            found[fragment] = None
-            ahead += links.get(fragment, ())
-    return list(found)
 
 
 _DENOTATION = {"id", "span", "obj"}
@@ -261,7 +230,8 @@ def _write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
         return
     with new_folder(path) as folder:
         for document in documents:
-            path_within(folder, document.id, ".json").write_bytes(dump_json(to_record(document, ledger)) + b"\n")
+            path = new_path(folder, document.id, ".json", Ledger())  # a name cut short is no loss: the id is inside
+            path.write_bytes(dump_json(to_record(document, ledger)) + b"\n")
 
 
 def _sniff(name: str, head: bytes) -> bool:

@@ -15,13 +15,14 @@ from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Sentence, Token
 from disconer.formats.entities import build_entity
-from disconer.formats.extras import note_trees
+from disconer.formats.extras import note_trees, without_halves
 from disconer.formats.format import Writer, stream_writer
 from disconer.formats.source import Member
 from disconer.text.alignment import Range, TokenEntity, align, join_tokens, merge_adjacent
 from disconer.text.sentences import segment
 
 BOM = "\ufeff"
+REPLACED = "lone surrogates, which text files cannot store, replaced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +149,9 @@ def _joined(entity: TokenEntity, ledger: Ledger) -> TokenEntity:
     return TokenEntity(entity.label, ranges, entity.entity)
 
 
-def lone_sentences(document: Document, ledger: Ledger, extras_kept: str | None = None) -> list[TokenSentence]:
-    """The sentences of a document for a format that knows neither documents nor dependency trees."""
+def sentences_with_words(document: Document, ledger: Ledger, extras_kept: str | None = None) -> list[TokenSentence]:
+    """The sentences of a document for a format without dependency trees, in which a sentence has words."""
     sentences = to_sentences(document, ledger, extras_kept)
-    ledger.lost("documents split into sentences", len(sentences) > 1)
     ledger.lost("documents without words", not any(sentence.words for sentence in sentences))
     ledger.lost("sentences without words", sum(not sentence.words for sentence in sentences))
     note_trees(document, ledger)
@@ -174,11 +174,17 @@ def lines_of(member: Member) -> Iterator[tuple[int, str]]:
 def text_writer(write_text: Callable[[Iterable[Document], Ledger], Iterator[str]]) -> Writer:
     """A writer for formats that are one text, given piece by piece."""
 
+    def encodable(documents: Iterable[Document], ledger: Ledger) -> Iterator[Document]:
+        for document in documents:
+            cleaned, n_halves = without_halves(document)
+            ledger.lost(REPLACED, n_halves)
+            yield cleaned
+
     def write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> None:
-        for number, piece in enumerate(write_text(documents, ledger)):
+        for number, piece in enumerate(write_text(encodable(documents, ledger), ledger)):
             if number == 0 and piece.startswith(BOM):
                 stream.write(BOM.encode())  # readers take the first one away: see `lines_of`
-            stream.write(piece.encode("utf-8", "backslashreplace"))
+            stream.write(piece.encode())
 
     return stream_writer(write)
 

@@ -5,59 +5,25 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
-import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
-from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
-from posixpath import normpath, splitext
-from struct import Struct
+from posixpath import splitext
 from typing import Any, BinaryIO, cast
 
 from disconer.core.errors import BadInput, DisconerError, Where
-
-SMALL = 2**20  # bytes; for larger members the difference does not matter
-
-_HEADER_SIZE = 30
-_NAME_AND_EXTRA = Struct("<26xHH")  # how long the two fields are that stand between the header and the data
-_ENCRYPTED = 0x1
-_RAW_DEFLATE = -15  # a deflate stream without the header of zlib
-
-
-def open_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
-    """A member's content. Large, unusual or damaged members are left to `zipfile`, which reads them or raises."""
-    content = _read_small(archive, info)
-    return cast(BinaryIO, archive.open(info)) if content is None else BytesIO(content)
-
-
-def _read_small(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | None:
-    file = archive.fp  # streams that `zipfile` has open find their places again
-    if file is None or max(info.file_size, info.compress_size) > SMALL or info.flag_bits & _ENCRYPTED:
-        return None
-    file.seek(info.header_offset)
-    header = file.read(_HEADER_SIZE)
-    if len(header) < _HEADER_SIZE or not header.startswith(b"PK\3\4"):
-        return None
-    file.seek(sum(_NAME_AND_EXTRA.unpack(header)), 1)
-    data = file.read(info.compress_size)
-    if info.compress_type == zipfile.ZIP_DEFLATED:
-        try:
-            data = zlib.decompressobj(_RAW_DEFLATE).decompress(data, info.file_size + 1)
-        except zlib.error:
-            return None
-    elif info.compress_type != zipfile.ZIP_STORED:
-        return None
-    return data if len(data) == info.file_size and zlib.crc32(data) == info.CRC else None
-
+from disconer.formats.archive import open_member, zip_members
 
 MAX_LINE = 64 * 2**20  # bytes; a longer line means a damaged or wrong file
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 _STANDOFF = (".ann", ".a1", ".a2", ".txt")  # a text and its annotations: naming one of them means all
-_BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+_BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, struct.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +134,25 @@ class Source:
         if self.path.is_dir():
             found = list(_folder_members(str(self.path)))
         elif self.path.suffix.lower() == ".zip":
-            found = _zip_members(self.path)
+            found = [
+                _zip_member(archive, info, name, f"{path}:{name}") for archive, info, name in zip_members(self.path)
+            ]
         else:
             found = [_file_member(str(path), path.name) for path in _with_partners(self.path)]
         self.members: tuple[Member, ...] = tuple(sorted(found, key=lambda member: member.name))
+        self._refuse_doubles()
+
+    def _refuse_doubles(self) -> None:
+        """Of two files with one name, as in a damaged archive, one would replace the other unseen."""
+        for one, other in pairwise(self.members):
+            if one.name == other.name:
+                raise BadInput(
+                    "duplicate-name",
+                    "Two files have the same name",
+                    where=Where(str(self.path)),
+                    got=f"{one.origin} and {other.origin}",
+                    fix="Keep one of them; a compressed copy counts as the same file.",
+                )
 
     def __str__(self) -> str:
         """The path as the user gave it."""
@@ -214,36 +195,6 @@ def _folder_members(root: str) -> Iterator[Member]:
         for name in files:
             if not name.startswith("."):
                 yield _file_member(os.path.join(folder, name), below + name)
-
-
-def _zip_members(path: Path) -> list[Member]:
-    try:
-        archive = zipfile.ZipFile(path)
-    except _BROKEN as error:
-        raise BadInput(
-            "unreadable-file",
-            "This .zip file is damaged or incomplete",
-            where=Where(str(path)),
-            got=str(error),
-            fix="Copy or download it again.",
-        ) from error
-    members = []
-    for info in archive.infolist():
-        given = info.filename.replace("\\", "/")
-        if given.startswith("/") or ".." in given.split("/") or stat.S_ISLNK(info.external_attr >> 16):
-            raise BadInput(
-                "unsafe-path",
-                "A member of this archive has a path outside of it",
-                where=Where(str(path)),
-                got=info.filename,
-                expected="names below the archive's own folder",
-                fix="Do not trust this archive; ask for a clean one.",
-            )
-        name = normpath(given)  # some archivers write ./ before every name
-        hidden = "/." in f"/{name}" or "__MACOSX" in name.split("/")
-        if not info.is_dir() and not hidden:
-            members.append(_zip_member(archive, info, name, f"{path}:{name}"))
-    return members
 
 
 def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, origin: str) -> Member:

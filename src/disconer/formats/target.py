@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import re
 import shutil
@@ -12,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from disconer.core.errors import BadInput, DisconerError, Where
+from disconer.core.errors import BadInput, DisconerError, Where, excerpt
+from disconer.core.ledger import Ledger
 
 
 def refuse_existing(path: Path, force: bool) -> None:
@@ -80,6 +82,56 @@ def path_within(folder: Path, document_id: str, suffix: str) -> Path:
     path = folder / f"{document_id}{suffix}"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
+
+
+_LONGEST = 255  # bytes of a name, on nearly every file system
+_LONGEST_SUFFIX = 8  # of an annotation file, or of its temporary name
+SHORTENED = "document ids too long for a file name, shortened"
+
+
+def new_path(folder: Path, document_id: str, suffix: str, ledger: Ledger) -> Path:
+    """The file of a document in `folder`, which must not exist yet; too long an id is shortened, and counted."""
+    try:
+        path = path_within(folder, file_id(document_id, ledger), suffix)
+        if path.exists():
+            raise FileExistsError
+    except (FileExistsError, NotADirectoryError) as error:  # "a" is a file a.txt, and "a.txt/b" wants a folder a.txt
+        raise BadInput(
+            "duplicate-id",
+            "Two documents would be written to the same file",
+            where=Where(document=document_id),
+            fix="Rename one of them.",
+        ) from error
+    except OSError as error:
+        raise BadInput(
+            "unsafe-path",
+            "This document id cannot be a file name",
+            where=Where(document=excerpt(document_id)),
+            got=error.strerror or str(error),
+            fix="Rename the document.",
+        ) from error
+    return path
+
+
+def file_id(document_id: str, ledger: Ledger) -> str:
+    """The id as the name of a file: a part that is too long is cut, and ends in a hash of all of it instead.
+
+    >>> file_id("notes/1", Ledger())
+    'notes/1'
+    """
+    parts = document_id.split("/")
+    short = [_shortened(part) for part in parts]
+    ledger.lost(SHORTENED, short != parts)
+    return "/".join(short)
+
+
+def _shortened(part: str) -> str:
+    data = part.encode("utf-8", "surrogatepass")
+    longest = _LONGEST - _LONGEST_SUFFIX
+    if len(data) <= longest:
+        return part
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    return f"{data[: longest - 17].decode('utf-8', 'ignore')}-{digest}"
 
 
 def _umask() -> int:

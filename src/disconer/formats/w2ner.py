@@ -1,14 +1,18 @@
-"""W2NER's JSON (Li et al., AAAI 2022): an array of sentences, each a document of its own.
+"""W2NER's JSON (Li et al., AAAI 2022): an array of sentences.
 
-[{"sentence": ["Severe", "joint", "and", "neck", "pain"], "ner": [{"index": [0, 1, 4], "type": "ADR"}]}]
+[{"doc_id": "note-1", "sentence": ["Severe", "joint", "and", "neck", "pain"],
+  "ner": [{"index": [0, 1, 4], "type": "ADR"}]}]
 
-`index` lists the token positions of a mention; where they jump, a fragment ends. Other keys, such as the
-word boundaries (`word`) of Chinese corpora, go to `extras["w2ner"]` and come back when written.
+`index` lists the token positions of a mention; where they jump, a fragment ends. `doc_id` is our addition, which
+W2NER ignores: consecutive sentences that share it are one document; without it, each is a document of its own.
+Other keys, such as the word boundaries (`word`) of Chinese corpora, go to `extras["w2ner"]`, those of each sentence
+under "sentences" where there are several, and come back when written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any, BinaryIO
 
 from disconer.core.errors import BadInput, Where, excerpt
@@ -17,24 +21,51 @@ from disconer.core.types import Document
 from disconer.formats.extras import carried
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import dump_json, field, iter_records, leading_keys
-from disconer.formats.sentencewise import Mention, TokenSentence, WordSentence, check_words, from_words, lone_sentences
+from disconer.formats.sentencewise import (
+    Mention,
+    TokenSentence,
+    WordSentence,
+    check_words,
+    from_words,
+    sentences_with_words,
+)
 from disconer.formats.source import Member
 from disconer.text.alignment import Range
 
 SUFFIXES = (".json",)
+SENTENCES = "sentences"
+DOCUMENT = "doc_id"
 _OWN_KEYS = ("sentence", "ner")
 
 
 def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
-    for number, (where, record) in enumerate(iter_records(member, ledger), 1):
-        id = f"{member.stem}-{number}"
-        try:
-            yield _read_record(record, id, Where(where.path, where.line, document=id), ledger)
-        except BadInput as error:
-            ledger.error(error)
+    number = 0
+    for id, group in groupby(iter_records(member, ledger), key=lambda item: _document_id(item[1])):
+        records = list(group)
+        for some in [records] if id is not None else [[record] for record in records]:
+            number += 1
+            name = id or f"{member.stem}-{number}"
+            where = Where(some[0][0].path, some[0][0].line, document=name)
+            try:
+                yield _read_document([record for _, record in some], name, where, ledger)
+            except BadInput as error:
+                ledger.error(error)
 
 
-def _read_record(record: Any, id: str, where: Where, ledger: Ledger) -> Document:
+def _document_id(record: Any) -> str | None:
+    id = record.get(DOCUMENT) if isinstance(record, dict) else None
+    return id if isinstance(id, str) and id else None
+
+
+def _read_document(records: list[Any], id: str, where: Where, ledger: Ledger) -> Document:
+    sentences = [_read_sentence(record, where, ledger) for record in records]
+    own = (*_OWN_KEYS, DOCUMENT) if _document_id(records[0]) else _OWN_KEYS
+    others = [{key: value for key, value in record.items() if key not in own} for record in records]
+    extras = others[0] if len(others) == 1 else {SENTENCES: others}
+    return from_words(id, sentences, where, ledger, {"w2ner": extras} if any(others) else None)
+
+
+def _read_sentence(record: Any, where: Where, ledger: Ledger) -> WordSentence:
     words = field(record, "sentence", list, where)
     check_words(words, where)
     mentions = []
@@ -52,9 +83,7 @@ def _read_record(record: Any, id: str, where: Where, ledger: Ledger) -> Document
                     expected='{"index": [token positions], "type": "…"}',
                 )
             )
-    others = {key: value for key, value in record.items() if key not in _OWN_KEYS}
-    extras = {"w2ner": others} if others else None
-    return from_words(id, [WordSentence(words, mentions)], where, ledger, extras)
+    return WordSentence(words, mentions)
 
 
 def _read_mention(item: Any) -> Mention | None:
@@ -86,15 +115,25 @@ def _runs(index: list[int]) -> list[Range]:
 def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> None:
     before = b"[\n"
     for document in documents:
-        sentences = lone_sentences(document, ledger, extras_kept="w2ner")
-        for sentence in sentences:
-            record = _record(sentence)
-            if len(sentences) == 1:
-                with carried(document, "w2ner") as others:
-                    record |= {key: value for key, value in others.items() if key not in record}
+        sentences = sentences_with_words(document, ledger, extras_kept="w2ner")
+        for sentence, others in zip(sentences, _others(document, len(sentences), ledger), strict=True):
+            record = {DOCUMENT: document.id} | _record(sentence)
+            record |= {key: value for key, value in others.items() if key not in record}
             stream.write(before + dump_json(record))
             before = b",\n"
     stream.write(b"\n]\n" if before == b",\n" else b"[]\n")
+
+
+def _others(document: Document, n_sentences: int, ledger: Ledger) -> list[dict[str, Any]]:
+    """The other keys of each sentence, as far as the extras still fit."""
+    with carried(document, "w2ner") as extras:
+        if not extras:
+            return [{}] * n_sentences
+        others = [dict(one) for one in extras[SENTENCES]] if SENTENCES in extras else [extras]
+        if len(others) == n_sentences:
+            return others
+    ledger.lost("documents' w2ner extras")
+    return [{}] * n_sentences
 
 
 def _record(sentence: TokenSentence) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from disconer.store.names import find_model
 from disconer.text import SplitterName
 from disconer.text.alignment import to_fragments
 from disconer.text.syntax.attach import Account, Syntax
-from disconer.text.syntax.spec import NONE, make_syntax
+from disconer.text.syntax.spec import NONE, make_syntax, model_syntax
 
 # The number of documents whose sentences are sorted by length together, so that batches have little padding.
 DOCUMENTS_AHEAD = 1024
@@ -92,7 +92,7 @@ class Recognizer:
         precision: bf16 (torch) is faster on GPUs, int8 (ONNX Runtime) on CPUs with VNNI; close decisions may differ.
             "auto": int8 on such CPUs if the model's card shows a loss of at most 0.3 F1, else fp32.
         parser: used for dependency heads instead of the parser that the model was trained with; "none": do not
-            parse.
+            parse. A model's own parser must be an installed one: addresses and paths have to be given here.
         keep_parses: cache trees on disk, so that the same text is not parsed again.
         labels: of the entities to keep; None for all.
         threshold: entities with a lower score are left out.
@@ -371,9 +371,12 @@ def _known_labels(known: tuple[str, ...], chosen: Collection[str] | None) -> tup
 
 
 def _syntax_for(config: SyntaxConfig, parser: str | None, keep_parses: bool) -> Syntax | None:
-    """The parser of a model; None if it uses no heads, or only those in the data."""
-    chosen = parser or (config.parser if config.needed else NONE)
-    return None if chosen == NONE else make_syntax(chosen, missing=config.missing, cache=keep_parses)
+    """The parser that the user asked for, or the model's own; None if it uses no heads, or only those in the data."""
+    if parser is not None:
+        return None if parser == NONE else make_syntax(parser, missing=config.missing, cache=keep_parses)
+    if not config.needed or config.parser == NONE:
+        return None
+    return model_syntax(config.parser, missing=config.missing, cache=keep_parses)
 
 
 def _chunks(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,6 +10,7 @@ from typing import Any, Protocol
 import torch
 
 from disconer.core.errors import DisconerError, Where
+from disconer.core.files import replacing
 
 
 class Stateful(Protocol):
@@ -23,12 +23,8 @@ class Stateful(Protocol):
 
 def save_state(state: dict[str, Any], path: Path) -> None:
     """Like `replace_file`, without a copy in memory."""
-    part = path.with_name(f".{path.name}.part")
-    with open(part, "wb") as stream:
+    with replacing(path) as stream:
         torch.save(state, stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(part, path)
 
 
 def check_folder(path: Path, facts: Path, *, product: str, run: str, resume: bool, has_begun: bool = True) -> None:

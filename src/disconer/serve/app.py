@@ -80,6 +80,7 @@ _REFUSALS = {
     422: "The request is not valid.",
     429: "Too many texts are waiting; try again after `Retry-After` seconds.",
     500: "The model failed on a text.",
+    507: "There is not enough memory for a text.",
     503: "The service is shutting down, timed out, or lost a process; try again after `Retry-After` seconds.",
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {

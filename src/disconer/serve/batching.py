@@ -38,7 +38,11 @@ class Closed(Exception):
 
 
 class Failed(Exception):
-    """The model failed on a text."""
+    """The model failed on a text. `out_of_memory`: because there was not enough memory for it."""
+
+    def __init__(self, *, out_of_memory: bool = False) -> None:
+        self.out_of_memory = out_of_memory
+        super().__init__()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,13 +183,22 @@ class Batcher:
         except Exception as error:
             if len(documents) == 1:
                 log_fault("the model failed on a text", error)
-                return [Failed()]
+                return [Failed(out_of_memory=_is_out_of_memory(error))]
         # One text failed the whole batch: retry the others one by one.
         return [outcome for document in documents for outcome in self._outcomes([document])]
 
     def _measure(self, n_characters: int, seconds: float) -> None:
         speed = n_characters / max(seconds, 1e-9)
         self._speed = RATE_MEMORY * self._speed + (1 - RATE_MEMORY) * speed if self._speed else speed
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether memory was missing, of the machine or of a GPU; torch has no exception of its own for the former."""
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or (isinstance(error, RuntimeError) and "allocate memory" in str(error))
+    )
 
 
 def _deliver(batch: list[Waiting], outcomes: list[Document | Failed]) -> None:

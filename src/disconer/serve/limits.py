@@ -11,7 +11,7 @@ from disconer.core.errors import DisconerError
 class Limits:
     """Limits on everything that a client could make large or slow.
 
-    A request: `body_bytes`, `texts` in it, `text_characters` of each.
+    A request: `body_bytes`, `texts` in it, `text_characters` of each, `entities` of its answer.
     The queue before the model: `queue_texts` and `queue_characters`; more is rejected at once, unless
         nothing else is waiting.
     A batch for the model: `batch_texts` and `batch_characters`. While the model is idle, the first text
@@ -23,6 +23,7 @@ class Limits:
     body_bytes: int = 1_000_000
     texts: int = 256
     text_characters: int = 100_000
+    entities: int = 200_000
     queue_texts: int = 256
     queue_characters: int = 200_000
     batch_texts: int = 64

@@ -140,6 +140,13 @@ class Service:
             if len(text) > self.limits.text_characters:
                 raise too_large(f"texts[{number}]", got=len(text), limit=self.limits.text_characters, unit="characters")
 
+    def _affordable(self, documents: list[Document]) -> list[Document]:
+        """The documents, unless an answer with all their entities would take more memory than one request may."""
+        n_entities = sum(len(document.entities) for document in documents)
+        if n_entities > self.limits.entities:
+            raise too_large("The answer", got=n_entities, limit=self.limits.entities, unit="entities")
+        return documents
+
     async def annotate(self, model: ServedModel, texts: Sequence[str], gone: Awaitable[Any]) -> list[Document]:
         """The documents of these texts, unless the client disconnects or the request times out.
 
@@ -151,7 +158,7 @@ class Service:
         try:
             await asyncio.wait({work, leaving}, timeout=self.limits.answer_seconds, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
-                return work.result()
+                return self._affordable(work.result())
             if leaving.done():
                 raise Problem(CLIENT_GONE, "gone", "The client disconnected.")
             raise unavailable(
@@ -161,7 +168,13 @@ class Service:
             raise busy(error.retry_after) from None
         except Closed:
             raise unavailable("ending", "This service is shutting down. Try again soon.") from None
-        except Failed:
+        except Failed as error:
+            if error.out_of_memory:
+                raise Problem(
+                    HTTPStatus.INSUFFICIENT_STORAGE,
+                    "out-of-memory",
+                    "The memory of this service does not suffice for one of these texts. Split it.",
+                ) from None
             raise Problem(
                 HTTPStatus.INTERNAL_SERVER_ERROR,
                 "model-failed",

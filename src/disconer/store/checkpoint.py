@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from disconer.config import Config, config_from_dict
+from disconer.core.errors import Where
 from disconer.core.files import CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.evaluate.comparison import Comparison
@@ -21,9 +23,10 @@ from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import UNSCALED, ScoreScale
 from disconer.nn.weights import full_weights, save_weights
 from disconer.store.card import Figures
-from disconer.store.description import FORMAT_VERSION, read_description, read_scale, write_description
+from disconer.store.description import FORMAT_VERSION, damaged, read_description, read_scale, write_description
 from disconer.store.exported import COMPACT, INT8, RUNTIME, CompactDescription
 from disconer.store.graphs import UNKNOWN, NoGraphs, StoredGraphs, read_graphs, write_graphs
+from disconer.store.sizes import check_parameters, check_sizes
 from disconer.store.weights import damaged_weights
 
 
@@ -117,20 +120,36 @@ def load_model(folder: Path) -> Model:
     description = read_description(folder)
     labels = tuple(description["labels"])
     config = config_from_dict(description["config"], str(folder / CONFIG))
+    compact = _compact(description, folder)
+    check_sizes(description, folder / WEIGHTS, compact.base)
+    try:
+        with torch.device("meta"):  # takes no memory
+            plan = build_network(config, labels, build_encoding(config.encoder, description["encoder"], folder).encoder)
+    except (RuntimeError, TypeError, ValueError, OverflowError) as error:  # sizes that do not fit each other
+        raise damaged("config", Where(str(folder / CONFIG))) from error
+    check_parameters(plan, folder / WEIGHTS, compact.base)
     encoding = build_encoding(config.encoder, description["encoder"], folder)
     network = build_network(config, labels, encoding.encoder)
-    _load_weights(network, folder / WEIGHTS, _base(network, description, folder))
+    _load_weights(network, folder / WEIGHTS, _base(network, compact, folder))
     network.eval()
     scale = read_scale(description, folder)
     return Model(network, encoding.reader, config, labels, description["figures"], scale, read_graphs(folder))
 
 
-def _base(network: nn.Module, description: Mapping[str, Any], folder: Path) -> Mapping[str, Tensor]:
+def _compact(description: Mapping[str, Any], folder: Path) -> CompactDescription:
+    try:
+        compact = CompactDescription(**description.get(COMPACT, {}))
+    except TypeError as error:
+        raise damaged(COMPACT, Where(str(folder / CONFIG))) from error
+    if compact.base is not None and compact.base_digest is not None:
+        check_base(str(compact.base), str(compact.base_digest), folder)
+    return compact
+
+
+def _base(network: nn.Module, compact: CompactDescription, folder: Path) -> Mapping[str, Tensor]:
     """The weights of the encoder that a compact model stores differences from; empty if none."""
-    compact = CompactDescription(**description.get(COMPACT, {}))
     if compact.base is None or compact.base_digest is None:
         return {}
-    check_base(compact.base, compact.base_digest, folder)
     return base_of(network, compact.base)
 
 

@@ -146,7 +146,13 @@ def description_of(name: str) -> dict[str, Any]:
 
 
 def _known(name: str, folder: Path) -> KnownModel:
-    described = _described(folder)
+    try:
+        return _from_description(name, folder, _described(folder))
+    except (AttributeError, KeyError, TypeError, RecursionError):  # a damaged one is listed, and loading it says why
+        return _from_description(name, folder, {})
+
+
+def _from_description(name: str, folder: Path, described: dict[str, Any]) -> KnownModel:
     release = described.get(RELEASE, {})
     figures = {split: measured for split, measured in described.get("figures", {}).items() if measured}
     return KnownModel(
@@ -172,6 +178,6 @@ def _runtimes(folder: Path) -> tuple[str, ...]:
 def _described(folder: Path) -> dict[str, Any]:
     try:
         described = json.loads((folder / CONFIG).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}  # it is listed, and loading it reports the error
     return described if isinstance(described, dict) else {}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from disconer.text.alignment import Range
+
+MOST_CLIQUES = 1000  # of one label in a sentence: annotated data has a few
 
 
 class Assembled(NamedTuple):
@@ -21,7 +22,8 @@ def assemble(
     spans: Sequence[Range],
     labels: Sequence[Sequence[str]],
     succession: Iterable[tuple[int, int]],
-    most: int | None = None,
+    most: int = MOST_CLIQUES,
+    cut: Callable[[str], None] = lambda label: None,
 ) -> list[Assembled]:
     """The entities that labelled spans and the succession between them form.
 
@@ -29,6 +31,7 @@ def assemble(
     succession: pairs of positions in `spans`. Only a pair of one label with a token between them counts:
         fragments of different types never merge, and what overlaps or touches is not succession.
     most: maximum number of entities per label; a dense graph has exponentially many cliques.
+    cut: called with each label that has more.
     """
     edges = [(a, b) if a < b else (b, a) for a, b in succession]
     edges = [(a, b) for a, b in edges if spans[a][1] < spans[b][0]]
@@ -37,7 +40,10 @@ def assemble(
         nodes = [number for number, own in enumerate(labels) if label in own]
         place = {number: node for node, number in enumerate(nodes)}
         links = [(place[a], place[b]) for a, b in edges if a in place and b in place]
-        for clique in islice(maximal_cliques(len(nodes), links), most):
+        for number, clique in enumerate(maximal_cliques(len(nodes), links)):
+            if number == most:
+                cut(label)
+                break
             members = tuple(nodes[node] for node in clique)
             found.append(Assembled(label, tuple(spans[number] for number in members), members))
     return found
@@ -63,21 +69,36 @@ def maximal_cliques(n_nodes: int, edges: Iterable[tuple[int, int]]) -> Iterator[
         else:
             yield (node,)
     if connected:
-        yield from _extend((), connected, 0, neighbours)
+        yield from _search(connected, neighbours)
 
 
-def _extend(clique: tuple[int, ...], candidates: int, done: int, neighbours: list[int]) -> Iterator[tuple[int, ...]]:
-    """Maximal cliques that contain `clique`, some of `candidates`, and none of `done`."""
-    if not candidates:
-        if not done:
-            yield tuple(sorted(clique))
-        return
+_Branch = tuple[tuple[int, ...], int, int, Iterator[int]]
+
+
+def _search(connected: int, neighbours: list[int]) -> Iterator[tuple[int, ...]]:
+    """Maximal cliques of nodes with edges. A stack of branches, as recursion would end at cliques of a thousand nodes.
+
+    A branch: the clique so far, nodes that may extend it, nodes that were tried in it, and those still to try.
+    """
+    stack: list[_Branch] = [((), connected, 0, _to_try(connected, 0, neighbours))]
+    while stack:
+        clique, candidates, done, ahead = stack.pop()
+        node = next(ahead, None)
+        if node is None:
+            continue
+        bit, around = 1 << node, neighbours[node]
+        stack.append((clique, candidates & ~bit, done | bit, ahead))
+        larger, left, tried = (*clique, node), candidates & around, done & around
+        if left:
+            stack.append((larger, left, tried, _to_try(left, tried, neighbours)))
+        elif not tried:
+            yield tuple(sorted(larger))
+
+
+def _to_try(candidates: int, done: int, neighbours: list[int]) -> Iterator[int]:
+    """The candidates that are no neighbours of the pivot: cliques without one of them would not be maximal."""
     pivot = max(_bits(candidates | done), key=lambda node: (neighbours[node] & candidates).bit_count())
-    for node in _bits(candidates & ~neighbours[pivot]):
-        bit = 1 << node
-        yield from _extend((*clique, node), candidates & neighbours[node], done & neighbours[node], neighbours)
-        candidates &= ~bit
-        done |= bit
+    return _bits(candidates & ~neighbours[pivot])
 
 
 def _bits(nodes: int) -> Iterator[int]:

@@ -88,7 +88,7 @@ def test_a_killed_worker_stops_all_and_work_is_gone_on_with(notes: Path, model: 
     there = len(list(out.glob("*.ann")))
     assert 0 < there < N
     told = run(notes, "-o", out, "--model", model, "--jobs", 2).stderr
-    assert told == (
+    assert told.startswith(
         f"written: {N - there} documents in {out}\n"
         f"skipped: {there} documents that were already there (--force predicts them again)\n"
     )

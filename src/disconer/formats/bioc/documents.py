@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
+from disconer.formats.beyond import NORMALISED, NORMALISED_TEXTS, Beyond, Relation, infons_of, said_elsewhere
 from disconer.formats.bioc.layout import NAME, Home, Homes, completed, layout_of, texts_at
 from disconer.formats.entities import Gathered, build_entity, holds, lay_out, surface_fits
-from disconer.formats.extras import carried, note_unsaid
+from disconer.formats.extras import carried, note_unsaid, with_unique_ids
 
 if TYPE_CHECKING:
     from bioc import BioCAnnotation, BioCCollection, BioCDocument
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 COLLECTION_FIELDS = ("source", "date", "key")
 LABEL, SCORE = "type", "score"  # the infons of an annotation that we understand
 _OTHER_LABEL = "label"  # stands for the type where there is none
+_RESERVED = (LABEL, SCORE, NORMALISED)
 _ELLIPSIS = re.compile(r"\s*(?:\.\.\.|…)\s*")  # what some tools put between fragments
 
 
@@ -87,9 +89,11 @@ def _entity(annotation: BioCAnnotation, text: str, where: Where, ledger: Ledger)
 
 def _score(infon: Any) -> float | None:
     """A score as we write it; any other value of that key belongs to the corpus."""
+    if isinstance(infon, bool):
+        return None
     try:
         score = float(infon)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return score if 0 <= score <= 1 else None
 
@@ -159,13 +163,16 @@ def to_bioc(document: Document, ledger: Ledger) -> BioCDocument:
     """The document in passages as its extras describe them, or in one from offset 0."""
     from bioc.biocjson import fromJSON
 
-    note_unsaid(document, NAME, ledger)
+    document = with_unique_ids(document, ledger)
+    beyond = said_elsewhere(document, NAME)
+    note_unsaid(document, NAME, ledger, beyond.taken)
+    ledger.lost(NORMALISED_TEXTS, sum(bool(one.text) for one in beyond.normalisations))
     with carried(document, NAME) as layout:
-        record = _record(document, layout, ledger)
+        record = _record(document, layout, beyond, ledger)
     return fromJSON(completed(record, Where(document=document.id), ledger), "BioCDocument")
 
 
-def _record(document: Document, layout: Mapping[str, Any], ledger: Ledger) -> dict[str, Any]:
+def _record(document: Document, layout: Mapping[str, Any], translated: Beyond, ledger: Ledger) -> dict[str, Any]:
     """The document as BioC JSON."""
     whole = [{"offset": 0, "length": len(document.text)}]
     passages = layout.get("passages", whole)
@@ -174,6 +181,8 @@ def _record(document: Document, layout: Mapping[str, Any], ledger: Ledger) -> di
         ledger.lost("passages that no longer fit their text", len(passages))
         passages = whole
     record = _part(layout) | {"id": document.id, "passages": [_passage(part, document.text) for part in passages]}
+    if translated.relations:
+        record["relations"] = [*(record["relations"] or ()), *map(_relation, translated.relations)]
     homes, mentions = Homes(passages), layout.get("mentions", {})
     for entity in document.entities:
         beyond = mentions.get(entity.id, {})
@@ -182,8 +191,22 @@ def _record(document: Document, layout: Mapping[str, Any], ledger: Ledger) -> di
         part = record
         for level, number in zip(("passages", "sentences"), home, strict=False):
             part = part[level][number]
-        part["annotations"].append(_annotation(entity, beyond))
+        part["annotations"].append(_annotation(entity, beyond, _infons(entity, translated, ledger)))
     return record
+
+
+def _relation(relation: Relation) -> dict[str, Any]:
+    ends = zip((relation.subject, relation.object), relation.roles, strict=True)
+    nodes = [{"refid": id, "role": role} for id, role in ends]
+    return {"id": relation.id or "", "infons": {LABEL: relation.label}, "nodes": nodes}
+
+
+def _infons(entity: Entity, translated: Beyond, ledger: Ledger) -> dict[str, str]:
+    """The attributes and normalisations of an entity; each key once, and none of ours."""
+    attributes, normalisations = translated.of(entity.id)
+    infons = infons_of([one for one in attributes if one.name not in _RESERVED], normalisations)
+    ledger.lost("attributes whose name is taken", len(attributes) - len(infons.keys() - {NORMALISED}))
+    return infons
 
 
 def _passage(part: Mapping[str, Any], text: str) -> dict[str, Any]:
@@ -204,11 +227,11 @@ def _part(part: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _annotation(entity: Entity, beyond: Mapping[str, Any]) -> dict[str, Any]:
+def _annotation(entity: Entity, beyond: Mapping[str, Any], translated: Mapping[str, str]) -> dict[str, Any]:
     score = {} if entity.score is None else {SCORE: repr(entity.score)}
     return {
         "id": entity.id,
-        "infons": {LABEL: entity.label, **beyond.get("infons", {}), **score},
+        "infons": {LABEL: "", **translated, **beyond.get("infons", {})} | {LABEL: entity.label} | score,
         "locations": [{"offset": start, "length": end - start} for start, end in entity.fragments],
         "text": entity.text,
     }

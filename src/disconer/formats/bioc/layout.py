@@ -134,7 +134,7 @@ def completed(record: Any, where: Where, ledger: Ledger, kind: str = "document")
 def _typed(value: Any, expected: type, what: str, where: Where) -> Any:
     if value is None and expected is not int:
         return expected()
-    if isinstance(value, int) and expected is str:
+    if type(value) is int and expected is str:
         return str(value)
     if isinstance(value, expected) and not isinstance(value, bool):
         return value

@@ -6,7 +6,7 @@ The library only gets documents that passed our own parser, which refuses entiti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 from xml.etree.ElementTree import Element, tostring
@@ -14,8 +14,9 @@ from xml.etree.ElementTree import Element, tostring
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
+from disconer.formats.beyond import TRANSLATED
 from disconer.formats.bioc.documents import COLLECTION_FIELDS, encoded, to_document
-from disconer.formats.bioc.layout import NAME, UNKNOWN_FIELDS, with_infons
+from disconer.formats.bioc.layout import UNKNOWN_FIELDS, with_infons
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import dump_json
 from disconer.formats.source import Member
@@ -28,16 +29,16 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 REPLACED = "characters not allowed in XML, replaced"
 
 
-def without_unwritable(document: Document, extras: str, ledger: Ledger) -> Document:
+def without_unwritable(document: Document, extras: Collection[str], ledger: Ledger) -> Document:
     """The document with a stand-in for each such character, counted as lost, so that every offset stays right.
 
-    extras: the name of the extras to be written.
+    extras: the names of those that are written, at least in part.
     """
     parts = [
         document.id,
         document.text,
         [[entity.label, entity.id] for entity in document.entities],
-        {name: value for name, value in document.extras.items() if name == extras},
+        {name: value for name, value in document.extras.items() if name in extras},
     ]
     (id, text, names, own_extras), n_replaced = _cleaned(parts)
     if not n_replaced:
@@ -145,7 +146,7 @@ def _bad(what: str, where: Where, got: str | None = None, expected: str | None =
 def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> None:
     from bioc.biocxml import BioCXMLDocumentWriter
 
-    collection, parts = encoded((without_unwritable(document, NAME, ledger) for document in documents), ledger)
+    collection, parts = encoded((without_unwritable(document, TRANSLATED, ledger) for document in documents), ledger)
     writer = BioCXMLDocumentWriter(stream, encoding="utf-8")
     try:
         collection.infons = _strings(collection.infons, ledger)

@@ -28,7 +28,7 @@ from disconer.core.types import Document
 from disconer.formats.brat.files import annotation_text, read_document
 from disconer.formats.format import Format
 from disconer.formats.source import Member, Source
-from disconer.formats.target import new_folder, path_within
+from disconer.formats.target import new_folder, new_path
 
 _TEXT = ".txt"
 _ANNOTATIONS = (".ann", ".a1", ".a2")
@@ -83,14 +83,7 @@ def _write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
 
 
 def _write_document(document: Document, folder: Path, ledger: Ledger) -> None:
-    text_path = path_within(folder, document.id, _TEXT)
-    if text_path.exists():
-        raise BadInput(
-            "duplicate-id",
-            "Two documents would be written to the same file",
-            where=Where(document=document.id),
-            fix="Rename one of them.",
-        )
+    text_path = new_path(folder, document.id, _TEXT, ledger)
     try:
         text, content = document.text.encode("utf-8"), annotation_text(document, ledger).encode("utf-8")
     except UnicodeEncodeError as error:
@@ -102,7 +95,7 @@ def _write_document(document: Document, folder: Path, ledger: Ledger) -> None:
             fix="Correct the original text.",
         ) from error
     text_path.write_bytes(text)
-    path_within(folder, document.id, ".ann").write_bytes(content)
+    text_path.with_name(text_path.name.removesuffix(_TEXT) + ".ann").write_bytes(content)
 
 
 def _sniff(name: str, head: bytes) -> bool:

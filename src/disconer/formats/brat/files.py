@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -11,7 +11,9 @@ from itertools import count
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, joined_text, normalise
+from disconer.formats.beyond import said_elsewhere
 from disconer.formats.brat.lines import (
+    KEY,
     TEXT_BOUND,
     Layout,
     TextBound,
@@ -24,8 +26,12 @@ from disconer.formats.brat.lines import (
     without_references,
 )
 from disconer.formats.entities import build_entity, surface_fits
-from disconer.formats.extras import note_trees
+from disconer.formats.extras import note_trees, note_unsaid
 from disconer.formats.source import Member
+
+OTHER_IDS = "entity ids that brat cannot hold, replaced"
+SCORES = "scores"
+REWRITTEN = "spaces in relations and attributes"
 
 Pairs = Sequence[tuple[int, int]]
 Mention = tuple[Pairs, str]  # offsets and surface text, as the file has them
@@ -208,6 +214,9 @@ def annotation_text(document: Document, ledger: Ledger) -> str:
     """
     layout = Layout.of_document(document)
     entities = _with_ids(document.entities, layout.lines)
+    further = _translated(document, {entity.id: id for id, entity in reversed(entities.items())}, layout, ledger)
+    ledger.lost(OTHER_IDS, sum(entity.id not in (None, id) for id, entity in entities.items()))
+    ledger.lost(SCORES, sum(entity.score is not None for entity in document.entities))
     lines = _without_removed(layout.lines, entities, ledger)
     final_break = lines[-1:] == [""]
     written = []
@@ -216,10 +225,31 @@ def annotation_text(document: Document, ledger: Ledger) -> str:
             written.append(line)
         elif entity := entities.pop(own_id(line), None):
             written.append(line if _still_says(line, entity, document) else _new_line(own_id(line), entity, document))
-    written += [_new_line(id, entity, document) for id, entity in entities.items()]
-    note_trees(document, ledger)
+    written += [_new_line(id, entity, document) for id, entity in entities.items()] + further
     ledger.lost("spaces in labels", sum(entity.label != brat_label(entity.label) for entity in document.entities))
     return Layout([*written, ""] if final_break else written, layout.newline, layout.bom).to_file()
+
+
+def _translated(document: Document, ids: Mapping[str | None, str], layout: Layout, ledger: Ledger) -> list[str]:
+    """Lines for the relations, attributes and normalisations that another format's extras hold."""
+    beyond = said_elsewhere(document, KEY)
+    note_unsaid(document, KEY, ledger, beyond.taken)
+    note_trees(document, ledger)
+    names = {kind: count(highest_number(layout.lines, kind) + 1) for kind in "RAN"}
+    lines = []
+    for relation in beyond.relations:
+        ends = zip(relation.roles, (relation.subject, relation.object), strict=True)
+        lines.append(["R", relation.label, *(f"{brat_label(role)}:{ids[end]}" for role, end in ends)])
+    for attribute in beyond.attributes:
+        value = [] if attribute.value is None else [attribute.value]
+        lines.append(["A", attribute.name, ids[attribute.subject], *value])
+    for one in beyond.normalisations:
+        lines.append(["N", "Reference", ids[one.subject], f"{one.resource}:{one.reference}"])
+    ledger.lost(REWRITTEN, sum(word != brat_label(word) for _, *words in lines for word in words))
+    return [
+        f"{kind}{next(names[kind])}\t{' '.join(map(brat_label, words))}" + "\t" * (kind == "N")
+        for kind, *words in lines
+    ]
 
 
 def _with_ids(entities: tuple[Entity, ...], lines: list[str]) -> dict[str, Entity]:

@@ -14,7 +14,6 @@ TEXT_BOUND = "T"  # the first character of every line that marks text
 EQUIVALENCE = "*"  # the only kind of line without an id
 
 _ID = re.compile(r"T[0-9]{1,15}\S*")
-_NUMBER = re.compile(r"T([0-9]{1,15})")
 _TEXT_BOUND = re.compile(r"(T[0-9]{1,15}\S*)\t(\S+) ([0-9]{1,15}) ([0-9]{1,15})((?:;[0-9]{1,15} [0-9]{1,15})*)\t(.*)")
 _LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # all that any tool may take for a line break
 _WHITESPACE = re.compile(r"\s+")
@@ -85,9 +84,10 @@ def own_id(line: str) -> str:
     return line.partition("\t")[0]
 
 
-def highest_number(lines: list[str]) -> int:
-    """The highest number of a T id that is defined or mentioned in any of the lines, 0 if none is."""
-    return max((int(number) for line in lines for number in _NUMBER.findall(line)), default=0)
+def highest_number(lines: list[str], kind: str = TEXT_BOUND) -> int:
+    """The highest number of an id of that kind that is defined or mentioned in any of the lines, 0 if none is."""
+    number = re.compile(rf"{kind}([0-9]{{1,15}})")
+    return max((int(digits) for line in lines for digits in number.findall(line)), default=0)
 
 
 def references(line: str) -> list[str]:

@@ -33,6 +33,7 @@ from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import dump_json, field, iter_records, leading_keys
 from disconer.formats.sentencewise import Mention, TokenSentence, WordSentence, check_words, from_words, to_sentences
 from disconer.formats.source import Member
+from disconer.text.fragment_graph import MOST_CLIQUES
 
 N_TOKENS = "n_tokens"  # of each sentence: what extras say of positions holds as long as these are the tokens
 _OWN_KEYS = ("doc_key", "sentences", "ner", "relations", "dep")
@@ -41,7 +42,7 @@ _OWN_KEYS = ("doc_key", "sentences", "ner", "relations", "dep")
 def read_member(member: Member, ledger: Ledger) -> Iterator[Document]:
     for number, (where, record) in enumerate(iter_records(member, ledger), 1):
         try:
-            id = field(record, "doc_key", str, where, default=f"{member.stem}-{number}")
+            id = field(record, "doc_key", str, where, default="") or f"{member.stem}-{number}"
             yield _read_record(record, id, Where(where.path, where.line, document=id), ledger)
         except BadInput as error:
             ledger.error(error)
@@ -87,7 +88,7 @@ def _read_fragments(ner: list[Any], start: int, where: Where, ledger: Ledger) ->
     """The fragments of a sentence; scores after the label, as in predictions, are ignored."""
     for item in ner:
         match item:
-            case [int(first), int(last), str(label), *_]:
+            case [int(first), int(last), str(label), *_] if label and bool not in map(type, item[:2]):
                 yield (first - start, last + 1 - start), label
             case _:
                 ledger.error(_not_a("mention", item, "[first token, last token, label]", where))
@@ -100,7 +101,7 @@ def _read_relations(
     links, others = [], []
     for item in relations:
         match item:
-            case [int(a), int(b), int(c), int(d), str(name), *_]:
+            case [int(a), int(b), int(c), int(d), str(name), *_] if bool not in map(type, item[:4]):
                 if name in (COMBINED, OVERLAP):
                     links.append(((a - start, b + 1 - start), (c - start, d + 1 - start), name))
                 else:
@@ -121,6 +122,8 @@ def _read_heads(graph: Any, n_words: int, where: Where) -> tuple[int, ...] | Non
     """
     try:
         nodes = graph.get("nodes", ()) if graph else ()
+        if not all(type(neighbour) is int for node in nodes for neighbour in node):
+            raise TypeError
         return to_heads(nodes) if nodes and len(nodes) == n_words else None
     except (TypeError, AttributeError):
         raise _not_a("dependency graph", graph, '{"nodes": [[neighbours of the first token], …]}', where) from None
@@ -130,6 +133,7 @@ def _rebuild(fragments: list[Fragment], links: list[Relation], ledger: Ledger) -
     rebuilt = rebuild(fragments, links)
     ledger.repaired("entities rebuilt from ambiguous fragments", rebuilt.n_doubtful)
     ledger.repaired("Combined relations that join nothing", rebuilt.n_unused)
+    ledger.lost(f"sentences with more than {MOST_CLIQUES:,} entities of one label, the others", rebuilt.n_cut)
     return [Mention(label, ranges) for label, ranges in rebuilt.entities]
 
 

@@ -57,6 +57,7 @@ class Rebuilt:
     entities: list[Key]
     n_doubtful: int
     n_unused: int  # `Combined` relations that join nothing, each direction by itself
+    n_cut: int = 0  # labels with more cliques than are read
 
 
 def rebuild(fragments: Sequence[Fragment], relations: Iterable[Relation]) -> Rebuilt:
@@ -67,7 +68,8 @@ def rebuild(fragments: Sequence[Fragment], relations: Iterable[Relation]) -> Reb
     place = {span: number for number, span in enumerate(labels)}
     combined = [(a, b) for a, b, name in relations if name == COMBINED]
     joining = [(a, b) for a, b in combined if _common(a, b, labels) and (a[1] < b[0] or b[1] < a[0])]
-    found = assemble(list(labels), list(labels.values()), [(place[a], place[b]) for a, b in joining])
+    cut: list[str] = []
+    found = assemble(list(labels), list(labels.values()), [(place[a], place[b]) for a, b in joining], cut=cut.append)
     entities = [(entity.label, entity.ranges) for entity in found]
     surplus = _surplus(fragments, entities)
     partners = _partners(joining, labels)
@@ -78,7 +80,7 @@ def rebuild(fragments: Sequence[Fragment], relations: Iterable[Relation]) -> Reb
     entities.sort(key=lambda entity: [order[span, entity[0]] for span in entity[1]])
     shared = {frozenset(pair) for pair in joining if len(_common(*pair, labels)) > 1}
     n_doubtful = sum(_is_doubtful(entity, surplus, partners, shared) for entity in entities)
-    return Rebuilt(entities, n_doubtful, len(combined) - len(joining))
+    return Rebuilt(entities, n_doubtful, len(combined) - len(joining), len(cut))
 
 
 def _common(a: Range, b: Range, labels: Mapping[Range, list[str]]) -> set[str]:

@@ -16,7 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlencode
 
-from disconer.core.errors import excerpt
 from disconer.text.syntax.parser import Identity, Parse, Unparsed, Words
 from disconer.text.syntax.spec import ParserSpec
 
@@ -83,16 +82,21 @@ class Client:
         return Trouble(f"the CoreNLP server at {self._url} took longer than {self._timeout:g} s", slow=True)
 
     def _unreachable(self, error: Exception) -> Absent:
-        reason = getattr(error, "reason", None) or error
+        reason = type(error).__name__ if isinstance(error, http.client.HTTPException) else _in_words(error)
         return Absent(
             f"no CoreNLP server at {self._url} ({reason}); to start one: java -mx4g -cp '*' "
             "edu.stanford.nlp.pipeline.StanfordCoreNLPServer -port 9000"
         )
 
     def _refused(self, error: urllib.error.HTTPError) -> Absent | Trouble:
-        said = excerpt(error.read(500).decode("utf-8", "replace"), 120)
-        reason = f"the server at {self._url} answered {error.code} {error.reason}: {said}"
+        # Never what the server says: an answer that quotes the text would carry it into logs.
+        reason = f"the server at {self._url} answered with the status {error.code}"
         return Trouble(reason) if error.code >= 500 else Absent(f"{reason}; is that CoreNLP?")
+
+
+def _in_words(error: Exception) -> str:
+    reason = getattr(error, "reason", None) or error
+    return getattr(reason, "strerror", None) or type(reason).__name__
 
 
 def _is_timeout(error: BaseException) -> bool:
@@ -175,9 +179,9 @@ def _answers(content: bytes, n_sentences: int, name: str) -> list[Answer]:
             reason = f"{name} gave {len(found)} sentences for {n_sentences}"
             return [Unparsed(reason, lasting=False)] * n_sentences
         return [_parse_of(sentence) for sentence in found]
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
-        shown = excerpt(content[:200].decode("utf-8", "replace"))
-        return [Unparsed(f"{name} gave an answer unlike CoreNLP's: {shown}", lasting=False)] * n_sentences
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        reason = f"{name} gave an answer unlike CoreNLP's, of {len(content):,} bytes"
+        return [Unparsed(reason, lasting=False)] * n_sentences
 
 
 def _parse_of(sentence: dict[str, Any]) -> Parse:

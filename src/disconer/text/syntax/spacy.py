@@ -38,7 +38,8 @@ class Pipeline:
         except Exception as error:  # components may raise anything
             if len(sentences) > 1:
                 return [answer for words in sentences for answer in self.parse([words])]
-            return [Unparsed(f"spaCy failed: {excerpt(str(error) or type(error).__name__, 120)}", lasting=False)]
+            # Only the kind of error: its words may quote the text, and land in logs.
+            return [Unparsed(f"spaCy failed: {type(error).__name__}", lasting=False)]
 
     def _parse(self, sentences: Sequence[Words]) -> list[Parse | Unparsed]:
         from spacy.tokens import Doc

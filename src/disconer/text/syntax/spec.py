@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import NamedTuple
 
 from disconer.core.errors import DisconerError
@@ -108,6 +110,35 @@ def make_syntax(
     """
     made = make_parser(parser, processes=processes)
     return Syntax(made, cache=cache_of(made) if cache else None, missing=missing, track=track)
+
+
+# What the configuration of a model may name: a package, or models that the user has installed; no path, no address.
+_INSTALLED = {"none": "", "data": "", "spacy": r"[^\W\d]\w*", "stanza": r"[\w-]+(?:/[\w-]+)?"}
+_DANGERS = {"corenlp": "sends every text to that address"}
+
+
+def model_syntax(parser: str, *, missing: Missing = "skip", cache: bool = True) -> Syntax:
+    """What adds heads to documents, as the files of a model ask for it.
+
+    Whoever made a model must not decide where texts are sent or which files are read: other parsers than installed ones
+    are refused, until the user asks for them.
+    """
+    refuse_unasked(parser)
+    return make_syntax(parser, missing=missing, cache=cache)
+
+
+def refuse_unasked(parser: str) -> None:
+    """Stop unless a model may name this parser."""
+    kind, argument = parser_spec(parser)
+    allowed = _INSTALLED.get(kind)
+    if allowed is not None and re.fullmatch(allowed, argument) and not (argument and Path(argument).exists()):
+        return
+    raise DisconerError(
+        f"The configuration of this model names the parser {str(ParserSpec(kind, argument))!r}, which "
+        f"{_DANGERS.get(kind, 'reads files outside the folder of the model')}",
+        fix=f"If that is what you want, ask for it yourself: parser={parser!r} in Python, --parser {parser} of "
+        'predict. parser="none" (--parser none) goes without dependency heads.',
+    )
 
 
 def cache_of(parser: Parser | None) -> ParseCache | None:

@@ -54,7 +54,8 @@ class StanzaParser:
         except Exception as error:  # memory, a device, text that its models were not made for
             if len(sentences) > 1:
                 return [answer for words in sentences for answer in self._answers([words])]
-            return [Unparsed(f"Stanza failed: {excerpt(str(error) or type(error).__name__, 120)}", lasting=False)]
+            # Only the kind of error: its words may quote the text, and land in logs.
+            return [Unparsed(f"Stanza failed: {type(error).__name__}", lasting=False)]
 
     @cached_property
     def _nlp(self) -> Any:

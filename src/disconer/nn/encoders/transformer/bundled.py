@@ -88,7 +88,9 @@ def digest(encoder: str) -> str:
 
 
 def check_base(encoder: str, expected: str, folder: Path) -> None:
-    if not is_compact(BUNDLED_ENCODERS / encoder) or digest(encoder) != expected:
+    bundled = BUNDLED_ENCODERS / encoder
+    is_name = bundled.parent == BUNDLED_ENCODERS and encoder not in (".", "..")  # a path would lead to other files
+    if not is_name or not is_compact(BUNDLED_ENCODERS / encoder) or digest(encoder) != expected:
         raise DisconerError(
             f"This model stores differences from the bundled encoder {encoder!r}, which this disconer does not have",
             where=Where(str(folder)),

@@ -14,6 +14,7 @@ from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import CONFIG
 from disconer.nn.encoders.transformer import TOKENIZER, SubwordTokenizer, damaged_tokenizer, reads_case
 from disconer.nn.encoders.transformer.pretrained import load_encoder, max_subwords, quiet, without_pooler
+from disconer.nn.encoders.transformer.settings import check_settings, check_tokenizer_settings
 from disconer.nn.parts import Encoding, WordBatch, WordEncoder
 
 Pooling = Literal["first", "mean", "max"]
@@ -157,6 +158,7 @@ def _build_transformer(description: Mapping[str, Any], folder: Path) -> torch.nn
     from transformers import AutoConfig, AutoModel
 
     settings = {name: value for name, value in description.items() if name not in ("model_type", "auto_map")}
+    check_settings(settings, folder)
     try:
         config = AutoConfig.for_model(description["model_type"], **settings)
         transformer = AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
@@ -174,6 +176,9 @@ def _load_tokenizer(folder: Path, *, case: bool) -> SubwordTokenizer:
     from transformers import PreTrainedTokenizerFast
 
     try:
+        check_tokenizer_settings(folder)
         return SubwordTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True), case=case)
+    except DisconerError:
+        raise
     except Exception as error:  # the tokenizers library raises plain exceptions
         raise damaged_tokenizer(folder / TOKENIZER, error) from error

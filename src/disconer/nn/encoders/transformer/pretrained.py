@@ -16,6 +16,7 @@ from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import BUNDLED_ENCODERS
 from disconer.nn.encoders.hub import PACKAGES, package_folders, why_not_on_hub
 from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights
+from disconer.nn.encoders.transformer.settings import check_settings
 
 Loaded = TypeVar("Loaded")
 
@@ -75,6 +76,8 @@ def _load(place: str, local_files_only: bool) -> tuple[nn.Module, Any]:
     # No remote code: only architectures that are part of transformers.
     options = {"local_files_only": local_files_only, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(place, **options)
+    implementation = getattr(config, "_attn_implementation", None)
+    check_settings({**config.to_dict(), "attn_implementation": implementation}, place)
     if config.is_encoder_decoder:
         raise ValueError(f"it is an encoder-decoder ({config.model_type}), which is not supported")
     if is_compact(place):

@@ -6,6 +6,7 @@ Every runtime uses this: it provides the scores of spans and, on request, of pai
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
+from disconer.core.errors import DisconerWarning
 from disconer.nn.arrays import WordArrays
 from disconer.nn.heads.kind import Arrays, RunGraph
 from disconer.nn.reader import Bools, Floats, Ints
@@ -195,7 +197,7 @@ def _read_graph(fragments: Fragments, row: int, edges: Edges, labels: Sequence[s
         probabilities[own][labels[number]] = float(fragments.probabilities[first + own, number])
     links = {(a - first, b - first): probability for (a, b), probability in edges.items()}
     found = []
-    for entity in assemble(ranges, [list(own) for own in probabilities], links, most=MOST_ENTITIES):
+    for entity in assemble(ranges, [list(own) for own in probabilities], links, MOST_ENTITIES, _warn_of_more):
         score = 1.0
         for span in entity.spans:
             score *= probabilities[span][entity.label]
@@ -203,6 +205,15 @@ def _read_graph(fragments: Fragments, row: int, edges: Edges, labels: Sequence[s
             score *= links[pair]
         found.append(Found(entity.label, entity.ranges, score))
     return found
+
+
+def _warn_of_more(label: str) -> None:
+    warnings.warn(
+        f"More than {MOST_ENTITIES:,} entities {label} in one window: the others are left out. The model has learnt "
+        "little, or the text is a list without end.",
+        DisconerWarning,
+        stacklevel=2,
+    )
 
 
 PAIRS = "pairs"  # the graph that scores pairs of spans

@@ -1,0 +1,138 @@
+"""A model is data from someone else: its files decide about no address, no path elsewhere, no code, no memory."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from disconer import DisconerError, Recognizer
+from disconer.core.files import CONFIG
+from disconer.nn.encoders.transformer.settings import TOKENIZER_CONFIG
+from disconer.store.checkpoint import load_model, save_model
+from nn.toy import toy_model
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+def saved(folder: Path, parser: str) -> Path:
+    save_model(toy_model(syntax={"parser": parser, "gcn": {}}), folder)
+    return folder
+
+
+def change(path: Path, *keys: str, value: Any) -> None:
+    content = part = json.loads(path.read_text())
+    for key in keys[:-1]:
+        part = part.setdefault(key, {})
+    part[keys[-1]] = value
+    path.write_text(json.dumps(content))
+
+
+@pytest.mark.usefixtures("no_network")
+@pytest.mark.parametrize(
+    ("parser", "danger"),
+    [
+        ("corenlp:http://collector.example:9000", "sends every text to that address"),
+        ("conllu:/etc/passwd", "reads files outside"),
+        ("conllu:parses.conllu", "reads files outside"),
+        ("spacy:/srv/pipelines/mine", "reads files outside"),
+        ("spacy:../mine", "reads files outside"),
+        ("stanza:../../evil", "reads files outside"),
+    ],
+)
+def test_a_model_cannot_choose_where_texts_go_or_which_files_are_read(tmp_path: Path, parser: str, danger: str) -> None:
+    folder = saved(tmp_path / "model", parser)
+    with pytest.raises(DisconerError, match=danger) as caught:
+        Recognizer.from_pretrained(folder)
+    assert parser in str(caught.value)
+    assert "--parser" in str(caught.value)
+    assert Recognizer.from_pretrained(folder, parser="none")("some pain").text == "some pain"
+
+
+def test_a_folder_with_the_name_of_a_pipeline_is_not_taken_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "en_some_pipeline").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DisconerError, match="reads files outside"):
+        Recognizer.from_pretrained(saved(tmp_path / "model", "spacy:en_some_pipeline"))
+
+
+def test_what_the_user_asks_for_is_used(tmp_path: Path) -> None:
+    trees = tmp_path / "a.conllu"
+    trees.write_text("1\tsome\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tpain\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    folder = saved(tmp_path / "model", "corenlp:http://collector.example:9000")
+    found = Recognizer.from_pretrained(folder, parser=f"conllu:{trees}")("some pain")
+    assert [sentence.heads for sentence in found.sentences or ()] == [(1, -1)]
+
+
+@pytest.mark.usefixtures("no_network")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("attn_implementation", "kernels-community/evil"),
+        ("_attn_implementation", "someone/evil:kernel"),
+        ("backbone", "resnet50"),
+        ("quantization_config", {"quant_method": "awq"}),
+        ("hidden_act", "/etc/passwd"),
+    ],
+)
+def test_an_encoder_cannot_name_code_or_files(tmp_path: Path, name: str, value: Any) -> None:
+    save_model(toy_model(), tmp_path)
+    change(tmp_path / CONFIG, "encoder", name, value=value)
+    with pytest.raises(DisconerError, match="names code or files elsewhere"):
+        load_model(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["tokenizer_file", "vocab_file"])
+def test_a_tokenizer_cannot_name_other_files(tmp_path: Path, name: str) -> None:
+    save_model(toy_model(), tmp_path)
+    change(tmp_path / TOKENIZER_CONFIG, name, value="/etc/passwd")
+    with pytest.raises(DisconerError, match=rf"tokenizer_config.*names code or files elsewhere: {name}"):
+        load_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        (("encoder", "vocab_size"), 2**40),
+        (("encoder", "hidden_size"), 2**30),
+        (("encoder", "num_hidden_layers"), 10**6),
+        (("encoder", "intermediate_size"), 10**9),
+        (("config", "encoder", "lstm"), {"size": 2**27}),
+        (("config", "encoder", "lstm"), {"layers": 10**7}),
+        (("config", "syntax"), {"parser": "data", "gcn": {"size": 2**28}}),
+        (("config", "syntax"), {"parser": "data", "gcn": {"heads": 10**8}}),
+    ],
+)
+def test_sizes_that_the_weights_do_not_fill_are_refused_before_memory_is_taken(
+    tmp_path: Path, keys: tuple[str, ...], value: Any
+) -> None:
+    save_model(toy_model(), tmp_path)
+    change(tmp_path / CONFIG, *keys, value=value)
+    with pytest.raises(DisconerError, match=r"that its weights do not fill.*by the size of model\.safetensors"):
+        load_model(tmp_path)
+
+
+@pytest.mark.parametrize("base", ["../encoders/biomedical-minilm", "/etc", "..", "."])
+def test_differences_are_only_from_bundled_encoders(tmp_path: Path, base: str) -> None:
+    save_model(toy_model(), tmp_path)
+    change(tmp_path / CONFIG, "compact", value={"base": base, "base_digest": "0"})
+    with pytest.raises(DisconerError, match="which this disconer does not have"):
+        load_model(tmp_path)
+
+
+def test_a_damaged_description_of_a_compact_model(tmp_path: Path) -> None:
+    save_model(toy_model(), tmp_path)
+    change(tmp_path / CONFIG, "compact", value={"colour": "red"})
+    with pytest.raises(DisconerError, match="'compact' is missing or invalid"):
+        load_model(tmp_path)
