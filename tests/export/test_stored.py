@@ -171,6 +171,23 @@ def test_damaged_graphs_are_named(file: str, content: bytes, stored: Path, tmp_p
         Recognizer.from_pretrained(tmp_path, runtime="onnx")
 
 
+def test_graphs_lead_out_of_no_folder_and_take_no_memory_without_end(stored: Path, tmp_path: Path) -> None:
+    Recognizer.from_pretrained(stored).save_pretrained(tmp_path / "model")
+    index = tmp_path / "model" / "onnx" / "graphs.json"
+    sound = json.loads(index.read_text())
+    (tmp_path / "elsewhere.onnx").write_bytes(b"")
+    outside = {"graphs": sound["graphs"] | {"../../elsewhere": sound["graphs"]["network"]}}
+    index.write_text(json.dumps(sound | outside))
+    with pytest.raises(DisconerError, match=r"'../../elsewhere' is not the name of a graph"):
+        Recognizer.from_pretrained(tmp_path / "model", runtime="onnx")
+    for sizes in ([2**40, 2**20], [-1], [2**30, 2**1]):
+        network = sound["graphs"]["network"]
+        changed = network | {"constants": network["constants"] | {"huge": sizes}}
+        index.write_text(json.dumps(sound | {"graphs": sound["graphs"] | {"network": changed}}))
+        with pytest.raises(DisconerError, match=r"(?s)(damaged|not enough memory)"):
+            Recognizer.from_pretrained(tmp_path / "model", runtime="onnx")
+
+
 def test_damaged_weights_are_named(stored: Path, tmp_path: Path) -> None:
     Recognizer.from_pretrained(stored).save_pretrained(tmp_path)
     path = tmp_path / "model.safetensors"

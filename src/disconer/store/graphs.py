@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 from disconer.core.errors import DisconerError, Where, first_line
@@ -18,6 +19,7 @@ NETWORK = "network"  # the main one, up to the scores of the head; the head may 
 INT8_NETWORK = "network.int8"  # the same, with products computed with 8 bits
 GRAPHS_FOLDER = "onnx"  # of a model folder
 INDEX = "graphs.json"  # in it; written last
+MOST_WEIGHTS = 2**31  # in one array: more are a damaged file, or one that means to exhaust the memory
 
 Shapes = Mapping[str, tuple[int, ...]]  # of weights, as the network stores them, by its names for them
 
@@ -86,7 +88,7 @@ def read_graphs(folder: Path) -> StoredGraphs | NoGraphs:
         if "none" in index:
             return NoGraphs(str(index["none"]))
         graphs = {
-            name: StoredGraph((place / f"{name}{ONNX}").read_bytes(), *(_shapes(weights[group]) for group in GROUPS))
+            name: StoredGraph(_file(place, name).read_bytes(), *(_shapes(weights[group]) for group in GROUPS))
             for name, weights in index["graphs"].items()
         }
         return StoredGraphs(graphs, index["max_subwords"], int(index["padding"]))
@@ -98,8 +100,19 @@ def read_graphs(folder: Path) -> StoredGraphs | NoGraphs:
         raise _damaged(place / INDEX, error) from error
 
 
+def _file(place: Path, name: str) -> Path:
+    """The file of a graph. A name from a model's files must not lead out of its folder."""
+    path = place / f"{name}{ONNX}"
+    if path.name != f"{name}{ONNX}":
+        raise ValueError(f"{name!r} is not the name of a graph")
+    return path
+
+
 def _shapes(written: Mapping[str, list[int]]) -> Shapes:
-    return {name: tuple(map(int, shape)) for name, shape in written.items()}
+    shapes = {name: tuple(map(int, shape)) for name, shape in written.items()}
+    if any(prod(shape) > MOST_WEIGHTS or min(shape, default=1) < 1 for shape in shapes.values()):
+        raise ValueError(f"a weight has no size from 1 to {MOST_WEIGHTS:,}")
+    return shapes
 
 
 def _damaged(path: Path, error: Exception) -> DisconerError:

@@ -56,7 +56,15 @@ def stored_sessions(
 
 def _with_weights(graph: StoredGraph, weights: ModelWeights, place: Path) -> Session:
     """ONNX Runtime copies the weights that it is given; tables are read when these are gone, to take less memory."""
-    session = _load(graph.onnx, place, _constants(graph, weights))
+    try:
+        constants = _constants(graph, weights)
+    except MemoryError as error:
+        raise DisconerError(
+            "There is not enough memory for the weights of this model",
+            where=Where(str(place)),
+            fix="If it should be a small model, copy it again: its files are damaged.",
+        ) from error
+    session = _load(graph.onnx, place, constants)
     return Session(session, {name: weights.read(name, shape) for name, shape in graph.tables.items()})
 
 
