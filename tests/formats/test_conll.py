@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disconer import BadInput, Document, Ledger, read, write
+from disconer.core.types import Sentence, Token
 from disconer.formats import sniff
 from disconer.formats.source import Source
 from strategies import documents, tokenised_documents
@@ -143,7 +144,8 @@ def test_craft_comes_back_but_for_what_is_counted(data: Path) -> None:
 
 def test_a_word_that_would_start_a_document_is_rewritten_and_counted(tmp_path: Path) -> None:
     ledger = Ledger()
-    write([Document("d", "-DOCSTART- (x) a")], tmp_path / "a.bio", ledger=ledger)
+    sentence = Sentence(0, 12, (Token(0, 10), Token(11, 12)))
+    write([Document("d", "-DOCSTART- x", sentences=(sentence,))], tmp_path / "a.bio", ledger=ledger)
     (back,) = read(tmp_path / "a.bio")
     assert back.id == "d"
     assert ledger.losses["words rewritten"] == 1
