@@ -172,7 +172,8 @@ def test_an_option_that_a_recipe_does_not_have_is_told_those_it_has(tmp_path: Pa
     result = CliRunner().invoke(app, ["prepare", "toy", str(tmp_path), str(tmp_path / "out"), "--setting", "full"])
     assert isinstance(result.exception, DisconerError)
     assert str(result.exception) == (
-        "The recipe 'toy' has no option --setting. Expected --types ADR|all, --force, --help, --json, --skip-bad."
+        "The recipe 'toy' has no option --setting. "
+        "Expected --types ADR|all, --force, --help, --json, --overwrite, --skip-bad."
     )
 
 

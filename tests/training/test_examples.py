@@ -172,10 +172,10 @@ def test_epochs_have_no_more_passes_than_the_steps_take(lengths: list[int], accu
 
 def test_a_handful_of_examples_gets_all_steps_by_default() -> None:
     plan = Plan(examples_of([5, 9, 12]), TrainingConfig())
-    assert plan.passes == 25
-    assert plan.count_steps() == sum(len(plan.steps(epoch)) for epoch in range(1, 21)) == 500
+    assert plan.passes == 75
+    assert plan.count_steps() == sum(len(plan.steps(epoch)) for epoch in range(1, 21)) == 1500
     counted = Counter(example for step in plan.steps(7) for batch in step for example in batch.examples)
-    assert counted == {0: 25, 1: 25, 2: 25}
+    assert counted == {0: 75, 1: 75, 2: 75}
 
 
 def test_passes_of_an_epoch_are_those_of_as_many_epochs() -> None:
