@@ -72,7 +72,9 @@ def test_both_runtimes_find_the_same(model: Model, form: str, tmp_path: Path) ->
     expected = found(in_torch)
     assert len(expected) > 4
     assert [entity for entity, _ in found(in_onnx)] == [entity for entity, _ in expected]
-    assert [score for _, score in found(in_onnx)] == pytest.approx([score for _, score in expected], abs=1e-4)
+    # A CRF adds up the scores of a whole sentence, which costs digits.
+    close = 5e-4 if model.config.head.kind == "tagger" else 1e-4
+    assert [score for _, score in found(in_onnx)] == pytest.approx([score for _, score in expected], abs=close)
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ def prepare(folder: Path, train: list[Document], dev: list[Document], **training
     write(dev, folder / "dev.jsonl", force=True)
     values = {
         "data": {"train": str(folder / "train.jsonl"), "dev": str(folder / "dev.jsonl")},
-        "encoder": {"name": save_encoder(folder / "encoder"), "pooling": "mean", "dropout": 0.0},
+        "encoder": {"name": save_encoder(folder / "encoder"), "pooling": "mean", "layers": "last", "dropout": 0.0},
         # No dropout here: the encoder has some of its own.
         "head": {"kind": "span", "fragments": {"dropout": 0.0}, "relations": {"dropout": 0.0}},
         "training": {"epochs": 2, "batch_tokens": 64, "precision": "fp32", "steps_at_least": 0} | training,

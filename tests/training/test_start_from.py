@@ -17,7 +17,9 @@ from disconer.config import Config, config_from_dict
 from disconer.demo import demo_config
 from disconer.runs.processes import differences
 from disconer.store.checkpoint import Model, load_model
+from disconer.store.description import read_description
 from disconer.store.digest import model_digest
+from disconer.store.names import find_model
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.training import train
 from disconer.training.data import read_data
@@ -268,10 +270,10 @@ def test_a_bundled_model_starts_a_training_offline(tmp_path: Path, monkeypatch: 
     demo = demo_config(epochs=1)
     documents = read_data(demo.data)
     own = prepare(tmp_path, documents.train[:4], documents.train[4:8])
+    start = config_from_dict(read_description(find_model("clinical-trials"))["config"])
     config = changed(
-        demo,
+        demo.model_copy(update={"head": start.head, "encoder": start.encoder}),
         data={"train": own.data.train, "dev": own.data.dev},
-        head={"max_width": 6},
         training={"start_from": "clinical-trials", "batch_tokens": 256, "precision": "fp32", "encoder_rate": 1e-6},
     )
     result = train(config, tmp_path / "run")  # hardly learnt anything: what it finds, the model it starts from found

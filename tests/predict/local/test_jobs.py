@@ -97,7 +97,7 @@ def test_a_killed_worker_stops_all_and_work_is_gone_on_with(notes: Path, model: 
 def test_what_a_worker_raises_is_raised_here(notes: Path, model: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text(notes.read_text() + "{broken\n")
-    with pytest.raises(BadInput, match=re.escape(f"{bad}, line {N + 1}, offset 1: This line is not JSON")):
+    with pytest.raises(BadInput, match=re.escape(f"{bad}, line {N + 1}: This is not JSON")):
         run(bad, "-o", tmp_path / "out.jsonl", "--model", model, "--jobs", 2)
     assert [path.name for path in tmp_path.iterdir()] == ["bad.jsonl"]
     with pytest.raises(DisconerError, match="has no label 'Drug'"):
