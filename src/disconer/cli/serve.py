@@ -74,6 +74,7 @@ def serve_models_on_ray(
     token: str | None = None,
     device: str | None = None,
     splitter: SplitterName | None = None,
+    runtime: RuntimeName | None = None,
     limits: Limits = DEFAULT,
 ) -> None:
     """Serve models on Ray; address and plan: see `disconer.serve.ray`."""
@@ -95,6 +96,7 @@ def serve_models_on_ray(
         token=token,
         device=device,
         splitter=splitter,
+        runtime=runtime,
     )
 
 
@@ -222,6 +224,7 @@ def serve_cli(
             token=token,
             device=device,
             splitter=splitter,
+            runtime=runtime,
             limits=limits,
         )
         return

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from disconer import DisconerError
 from disconer.serve.limits import Limits
 from disconer.serve.problems import Problem
 from disconer.serve.ray.replica import Replica, Settings, inspect_models
@@ -48,6 +49,13 @@ def test_it_splits_sentences_as_told(model: str) -> None:
         assert len(document["entities"]) == n_entities
 
 
+def test_it_runs_models_as_told(model: str) -> None:
+    """This one has no graphs: torch runs it, and ONNX Runtime refuses."""
+    Replica(replace(settings_for(model), runtime="torch"))
+    with pytest.raises(DisconerError, match="ONNX"):
+        Replica(replace(settings_for(model), runtime="onnx"))
+
+
 def test_other_settings_have_another_digest() -> None:
     settings = Settings(models={"a": "x", "b": "y"}, identities={"a": "1", "b": "2"}, limits=Limits())
     others = [
@@ -57,6 +65,7 @@ def test_other_settings_have_another_digest() -> None:
         replace(settings, token="secret"),
         replace(settings, device="cpu"),
         replace(settings, splitter="lines"),
+        replace(settings, runtime="torch"),
     ]
     assert replace(settings, token=None).digest == settings.digest
     assert len({settings.digest, *(other.digest for other in others)}) == 1 + len(others)

@@ -18,6 +18,7 @@ from disconer.core.errors import DisconerError
 from disconer.predict.local.messages import error_from_dict
 from disconer.predict.ray.cluster import TOKEN_SETTING, join, knock, resolve, start
 from disconer.predict.ray.plan import HERE
+from disconer.predict.settings import RuntimeName
 from disconer.serve.limits import Limits
 from disconer.serve.ray import gate
 from disconer.serve.ray.plan import Plan
@@ -94,6 +95,7 @@ def serve_on_ray(
     token: str | None = None,
     device: str | None = None,
     splitter: SplitterName | None = None,
+    runtime: RuntimeName | None = None,
 ) -> None:
     """Serve models on Ray: on a local Ray until a signal stops it; on another, the service stays there.
 
@@ -115,6 +117,7 @@ def serve_on_ray(
             token=token,
             device=device,
             splitter=splitter,
+            runtime=runtime,
         )
         _say(f"serving {', '.join(models)} on {url}, {plan.replicas}")
         if own:
@@ -153,6 +156,7 @@ def deploy(
     token: str | None = None,
     device: str | None = None,
     splitter: SplitterName | None = None,
+    runtime: RuntimeName | None = None,
 ) -> str:
     """Deploy these models on the connected Ray, in place of the current ones. Returns the URL."""
     places = {name: _place(where) for name, where in models.items()}
@@ -164,6 +168,7 @@ def deploy(
         token=token,
         device=device,
         splitter=splitter,
+        runtime=runtime,
     )
     url = start_proxies(host, port, limits)
     if APPLICATION in serve.status().applications:

@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from disconer.core.version import __version__
+from disconer.predict.settings import RuntimeName
 from disconer.serve.app import create_app
 from disconer.serve.limits import Limits
 from disconer.text import SplitterName
@@ -29,6 +30,7 @@ class Settings:
     token: str | None = None
     device: str | None = None
     splitter: SplitterName | None = None
+    runtime: RuntimeName | None = None
 
     @property
     def digest(self) -> str:
@@ -44,7 +46,9 @@ class Replica:
         from disconer.predict.recognizer import Recognizer  # only here: it may import torch
 
         recognizers = {
-            name: Recognizer.from_pretrained(where, device=settings.device, splitter=settings.splitter)
+            name: Recognizer.from_pretrained(
+                where, device=settings.device, splitter=settings.splitter, runtime=settings.runtime
+            )
             for name, where in settings.models.items()
         }
         self._service_app = create_app(recognizers, limits=settings.limits, token=settings.token)
