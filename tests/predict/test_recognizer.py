@@ -20,7 +20,8 @@ from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.heads.span import reading
 from disconer.nn.network import BATCH_SUBWORDS, build_network
 from disconer.nn.windows import Found
-from disconer.predict.recognizer import CHARACTERS_AHEAD, Recognizer
+from disconer.predict.chunks import CHARACTERS_AHEAD
+from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, save_model
 from disconer.text import SPLITTERS, segment
 from nn.families import byte_level, tiny_encoder

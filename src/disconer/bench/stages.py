@@ -24,7 +24,8 @@ from disconer.bench.sample import Sample
 from disconer.bench.timing import Clock, Jobs, Ratio, Timing, in_turns
 from disconer.core.types import Document, Sentence
 from disconer.nn.runtime import AnyModel, Device, Precision
-from disconer.predict.recognizer import CHARACTERS_AHEAD, DOCUMENTS_AHEAD, Recognizer
+from disconer.predict.chunks import CHARACTERS_AHEAD, DOCUMENTS_AHEAD
+from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model
 from disconer.text import SPLITTERS, TOKENIZERS
 from disconer.text.syntax.attach import Account, Syntax

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sized
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
@@ -16,52 +15,21 @@ from disconer.core.errors import DisconerError, DisconerWarning
 from disconer.core.ledger import Ledger
 from disconer.core.progress import note
 from disconer.core.progress import progress as show_progress
-from disconer.core.types import Document, Entity
-from disconer.nn.arrays import WordArrays, word_arrays
+from disconer.core.types import Document
+from disconer.nn.arrays import WordArrays
 from disconer.nn.runtime import AnyModel, Device, Precision, RuntimeName, window_cost
-from disconer.nn.scores import ScoreScale
-from disconer.nn.windows import Found, Window, Windower, cheapest_batches
+from disconer.nn.windows import Windower
 from disconer.predict.asked import Wanted, as_documents, remembered
+from disconer.predict.chunks import DOCUMENTS_AHEAD, Chunk, Chunker, chunk_documents
 from disconer.predict.loading import load
 from disconer.predict.settings import Settings
 from disconer.store.names import find_model
 from disconer.text import SplitterName
-from disconer.text.alignment import to_fragments
 from disconer.text.syntax.attach import Account, Syntax
 from disconer.text.syntax.spec import NONE, make_syntax, model_syntax
 
-# The number of documents whose sentences are sorted by length together, so that batches have little padding.
-DOCUMENTS_AHEAD = 1024
-CHARACTERS_AHEAD = 200_000
 WITHOUT_HEADS = "Some sentences have no dependency heads, which this model uses"
 PARSER_ADVICE = "Predictions without them are less accurate; another parser may help (parser=…, or --parser)."
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Documents that are processed together, ready for the network.
-
-    owners: index of each passage's document.
-    passages: windows that are read together.
-    plan: indices of the passages of each batch.
-    found: entities of each batch so far.
-    """
-
-    documents: list[Document]
-    owners: list[int]
-    passages: list[list[Window]]
-    plan: list[list[int]]
-    batches: list[WordArrays]
-    found: list[list[list[Found]]] = field(default_factory=list)
-
-    @property
-    def is_complete(self) -> bool:
-        return len(self.found) == len(self.plan)
-
-    @property
-    def done(self) -> str:
-        """How far it is, for people: a single text may take minutes."""
-        return f"batch {len(self.found):,} of {len(self.plan):,}"
 
 
 T = TypeVar("T")
@@ -106,7 +74,7 @@ class Recognizer:
         self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
         self._runtime = model.runtime(device, precision)
         self._windower = Windower(model.config, model.reader, model.max_subwords, splitter=splitter)
-        self._window_cost = window_cost(model)
+        self._chunker = Chunker(self._windower, model.reader, self._runtime, window_cost(model))
 
     @classmethod
     def from_pretrained(
@@ -244,7 +212,7 @@ class Recognizer:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
         wanted = self._wanted(labels, threshold)
         n_documents = len(documents) if isinstance(documents, Sized) else None
-        chunks = _chunks(documents, batch_size)
+        chunks = chunk_documents(documents, batch_size)
         found = self._annotate(made_ahead(self._prepare, chunks, ahead=1), wanted)
         return show_progress(found, "documents", n_documents, shown=True) if progress else found
 
@@ -265,9 +233,9 @@ class Recognizer:
             self.parsing.enter(ledger)
             self.parsing = Account()
 
-    def _annotate(self, chunks: Iterable[Prepared], wanted: Wanted) -> Iterator[Document]:
+    def _annotate(self, chunks: Iterable[Chunk], wanted: Wanted) -> Iterator[Document]:
         """The documents of prepared chunks. Batches of the next chunk may already be running when one is complete."""
-        waiting: deque[Prepared] = deque()
+        waiting: deque[Chunk] = deque()
 
         def batches() -> Iterator[WordArrays]:
             for chunk in chunks:
@@ -281,60 +249,14 @@ class Recognizer:
             yield from self._completed(waiting, wanted)
         yield from self._completed(waiting, wanted)
 
-    def _completed(self, waiting: deque[Prepared], wanted: Wanted) -> Iterator[Document]:
+    def _completed(self, waiting: deque[Chunk], wanted: Wanted) -> Iterator[Document]:
         while waiting and waiting[0].is_complete:
-            yield from self._documents(waiting.popleft(), wanted)
+            for document in waiting.popleft().annotated(self.model.scale):
+                yield document.replace(entities=tuple(filter(wanted, document.entities)))
 
-    def _prepare(self, documents: list[Document]) -> Prepared:
+    def _prepare(self, documents: list[Document]) -> Chunk:
         """Everything up to the network."""
-        segmented = self._with_heads([self._windower.segment(document) for document in documents])
-        owners: list[int] = []
-        passages: list[list[Window]] = []
-        for number, document in enumerate(segmented):
-            own = self._windower.passages(document)
-            owners += [number] * len(own)
-            passages += own
-        sizes = [sum(max(len(window), len(window.subwords.ids)) for window in passage) for passage in passages]
-        together = cheapest_batches(sizes, self._runtime.batch_subwords, self._runtime.batch_overhead)
-        plan = [part for batch in together for part in self._affordable(batch, passages)]
-        batches = [
-            word_arrays(
-                [passages[position] for position in batch], self.model.reader, multiple=self._runtime.size_multiple
-            )
-            for batch in plan
-        ]
-        return Prepared(segmented, owners, passages, plan, batches)
-
-    def _affordable(self, batch: list[int], passages: list[list[Window]]) -> Iterator[list[int]]:
-        """A batch in parts, so that padded windows do not exceed the head's memory limit.
-
-        Passages have similar sizes, but their windows may not: one long sentence would pad hundreds of short ones.
-        """
-        part: list[int] = []
-        n_windows = longest = 0
-        for position in batch:
-            own = passages[position]
-            n_windows, longest = n_windows + len(own), max(longest, *map(len, own))
-            if part and n_windows * self._window_cost(longest) > self._runtime.batch_cells:
-                yield part
-                part, n_windows, longest = [], len(own), max(map(len, own))
-            part.append(position)
-        yield part
-
-    def _documents(self, chunk: Prepared, wanted: Wanted) -> Iterator[Document]:
-        """The documents of a complete chunk with their entities."""
-        entities: list[list[Entity]] = [[] for _ in chunk.documents]
-        for positions, batch in zip(chunk.plan, chunk.found, strict=True):
-            places = [(chunk.owners[position], window) for position in positions for window in chunk.passages[position]]
-            for (owner, window), in_window in zip(places, batch, strict=True):
-                owned = [found for found in in_window if window.owns(found.ranges[0][0])]
-                entities[owner] += [_entity(found, window, self.model.scale) for found in owned]
-        for document, own in zip(chunk.documents, entities, strict=True):
-            numbered = [
-                Entity(entity.label, entity.fragments, f"T{number}", entity.score)
-                for number, entity in enumerate(sorted(own, key=_position), 1)
-            ]
-            yield document.replace(entities=tuple(filter(wanted, numbered)))
+        return self._chunker(self._with_heads([self._windower.segment(document) for document in documents]))
 
     def _with_heads(self, documents: list[Document]) -> list[Document]:
         if self._syntax is None:
@@ -377,26 +299,3 @@ def _syntax_for(config: SyntaxConfig, parser: str | None, keep_parses: bool) -> 
     if not config.needed or config.parser == NONE:
         return None
     return model_syntax(config.parser, missing=config.missing, cache=keep_parses)
-
-
-def _chunks(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:
-    """Documents to be processed together, limited in number and length."""
-    chunk: list[Document] = []
-    n_characters = 0
-    for document in documents:
-        chunk.append(document)
-        n_characters += len(document.text)
-        if len(chunk) == most or n_characters >= CHARACTERS_AHEAD:
-            yield chunk
-            chunk, n_characters = [], 0
-    if chunk:
-        yield chunk
-
-
-def _entity(found: Found, window: Window, scale: ScoreScale) -> Entity:
-    ranges = tuple((first + window.start, end + window.start) for first, end in found.ranges)
-    return Entity(found.label, to_fragments(ranges, window.sentence), score=scale(found.score))
-
-
-def _position(entity: Entity) -> tuple[object, ...]:
-    return entity.start, entity.end, entity.label, entity.fragments
