@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,22 +123,31 @@ class SubwordTokenizer:
         text = _HALF_PAIR.sub(_REPLACEMENT, text)
         stretches = [text[sentence.start : sentence.end] for sentence in sentences]
         encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
-        return [self._align(*given) for given in zip(encoded, stretches, sentences, strict=True)]
+        return self._aligned(encoded, text, sentences)
 
     def _mark(self, ids: list[int]) -> Ints:
         """Special tokens."""
         marks = np.array(ids, dtype=np.int64)
         return np.stack([marks, np.full_like(marks, Case.LOWER)], axis=-1) if self._case else marks
 
-    def _align(self, encoding: Any, text: str, sentence: Sentence) -> Subwords:
-        ids = np.array(encoding.ids, dtype=np.int64)
-        offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+    def _aligned(self, encoded: Sequence[Any], text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
+        """All sentences at once, by their places in the text: there may be many short ones. They are in order."""
+        sizes = [len(encoding) for encoding in encoded]
+        bounds = np.cumsum([0, *sizes])  # of each sentence, its first subword; all their number
+        ids = np.fromiter(chain.from_iterable(encoding.ids for encoding in encoded), np.int64, bounds[-1])
+        ends = chain.from_iterable(chain.from_iterable(encoding.offsets for encoding in encoded))
+        offsets = np.fromiter(ends, np.int64, 2 * bounds[-1]).reshape(-1, 2)  # within sentences
+        offsets += np.repeat(np.array([sentence.start for sentence in sentences], np.int64), sizes)[:, None]
         if self._case:
             ids = np.stack([ids, cases(text, offsets)], axis=-1)
-        words = np.array(sentence.tokens, dtype=np.int64).reshape(-1, 2) - sentence.start
+        words = np.array([token for sentence in sentences for token in sentence.tokens], np.int64).reshape(-1, 2)
         first = np.searchsorted(offsets[:, 1], words[:, 0], side="right")
-        end = np.searchsorted(offsets[:, 0], words[:, 1], side="left")
-        return Subwords(ids, first, np.maximum(first, end))
+        end = np.maximum(first, np.searchsorted(offsets[:, 0], words[:, 1], side="left"))
+        word_bounds = np.cumsum([0, *(len(sentence.tokens) for sentence in sentences)])
+        return [
+            Subwords(ids[start:stop], first[word:last] - start, end[word:last] - start)
+            for (start, stop), (word, last) in zip(pairwise(bounds), pairwise(word_bounds), strict=True)
+        ]
 
     def save(self, folder: Path) -> None:
         """See `Reader`."""
