@@ -22,7 +22,7 @@ STAND_IN = """\
 #!/usr/bin/env bash
 echo "$@" >>"$CALLS"
 case $1 in
-prepare) mkdir -p "$4" && touch "$4/prepared.json" ;;
+prepare) mkdir -p "$4" && touch "$4/prepared.json" "$4/train.jsonl" ;;
 train)
     mkdir -p "$4/best"
     seed=${4##*-}
@@ -107,21 +107,22 @@ def make_encoder(work: Path, *texts: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def test_the_encoder_is_adapted_three_times_and_packed(work: Path) -> None:
-    corpora = ("chia", "genia", "phee", "craft")
+def test_the_encoder_is_adapted_four_times_and_packed(work: Path) -> None:
+    corpora = ("chia", "genia", "phee", "craft", "psytar")
     for corpus in corpora:
         (work / corpus).mkdir()
         (work / corpus / "train.jsonl").touch()
     assert make_encoder(work, "a.txt", "b.txt.xz").returncode == 0
-    first, second, third, packed = work.with_name("calls").read_text().splitlines()
+    first, second, third, fourth, packed = work.with_name("calls").read_text().splitlines()
     once = [f"{work}/{corpus}/train.jsonl" for corpus in corpora]
     assert first.startswith(f"adapt all-MiniLM-L6-v2 a.txt b.txt.xz {' '.join(once)} --minutes 8 ")
     assert second.startswith(f"adapt {work}/encoder-1 a.txt b.txt.xz ")
     assert third.startswith(f"adapt {work}/encoder-2 a.txt b.txt.xz ")
-    for often in (second, third):
-        assert [often.split().count(text) for text in once] == [10, 10, 10, 5]
+    assert fourth.startswith(f"adapt {work}/encoder-3 a.txt b.txt.xz ")
+    for often in (second, third, fourth):
+        assert [often.split().count(text) for text in once] == [10, 10, 10, 5, 10]
     assert f" --words {ROOT}/recipes/encoder-words.txt --case " in third
-    assert packed.endswith(f"pack_encoder.py {work}/encoder-3 {work}/biomedical-minilm")
+    assert packed.endswith(f"pack_encoder.py {work}/encoder-4 {work}/biomedical-minilm")
 
 
 def test_an_encoder_of_what_is_not_there(work: Path) -> None:

@@ -84,8 +84,9 @@ def test_a_label_that_only_some_runs_found(model: Path, tmp_path: Path) -> None:
     measured = evaluated(0)
     del measured["labels"]["Drug"]
     (other / "dev.json").write_text(json.dumps(measured))
-    record_release(model, about(), [other], {"dev": evaluated(2), "test": evaluated(2)}, speed="")
-    assert "| `Drug` | 1 | 0.0 | 0.0 | 0.0 | 100.0 |" in (model / "README.md").read_text("utf-8")
+    both = [other, run(tmp_path / "2", 2, 0)]
+    record_release(model, about(), both, {"dev": evaluated(2), "test": evaluated(2)}, speed="")
+    assert "| `Drug` | 1 | 0.0 ± 0.0 | 0.0 ± 0.0 | 0.0 ± 0.0 | 100.0 |" in (model / "README.md").read_text("utf-8")
 
 
 def test_labels_that_are_not_explained(model: Path, tmp_path: Path) -> None:
@@ -124,3 +125,12 @@ def test_something_is_missing(tmp_path: Path) -> None:
         DisconerError, match=r"about\.yaml: This description of a model.*missing or unknown: author, citation"
     ):
         read_about(tmp_path / "about.yaml")
+
+
+def test_a_single_run_has_no_means(model: Path, tmp_path: Path) -> None:
+    alone = {"dev": evaluated(0, 2), "test": evaluated(1, 2)}
+    record_release(model, about(), [run(tmp_path / "1", 11, 0, 2)], alone, speed="")
+    card = (model / "README.md").read_text("utf-8")
+    assert "seeds" not in card
+    assert "those of\nthis model, of seed" in card
+    assert "| **all** | 3 | 100.0 | 66.7 | 80.0 |\n" in card

@@ -60,8 +60,7 @@ $labels
 
 ## Figures
 
-An entity is correct if its label and all its fragments are, to the character. F1, precision and recall are means and
-sample standard deviations over $n_seeds seeds ($seeds), in per cent; the last column is this model, of seed $seed.
+An entity is correct if its label and all its fragments are, to the character. $basis
 Settings, epoch and seed were chosen on dev alone.
 
 $figures
@@ -121,10 +120,11 @@ def release_card(release: Release, *, config: Config, version: str, export: str 
         commands=release["commands"].strip(),
         export=export or "",
         labels="\n".join(f"| `{label}` | {meaning} |" for label, meaning in release["labels"].items()),
-        n_seeds=len(release["seeds"]),
-        seeds=", ".join(map(str, release["seeds"])),
-        seed=config.training.seed,
-        figures="\n\n".join("\n".join(_figure_lines(split, found["rows"])) for split, found in figures.items()),
+        basis=_basis(release["seeds"], config.training.seed),
+        figures="\n\n".join(
+            "\n".join(_figure_lines(split, found["rows"], of_several=len(release["seeds"]) > 1))
+            for split, found in figures.items()
+        ),
         dev_error=_spread(figures["dev"]["calibration"]["error"]),
         test_error=_spread(figures["test"]["calibration"]["error"]),
         calibration="\n".join(_calibration_lines(figures["test"]["calibration"]["bins"])),
@@ -139,12 +139,24 @@ def release_card(release: Release, *, config: Config, version: str, export: str 
     )
 
 
+def _basis(seeds: Sequence[int], own: int) -> str:
+    """What the metrics are of: of several runs, or of this model alone."""
+    if len(seeds) == 1:
+        return f"F1, precision and recall are those of\nthis model, of seed {own}, in per cent."
+    return (
+        "F1, precision and recall are means and\n"
+        f"sample standard deviations over {len(seeds)} seeds ({', '.join(map(str, seeds))}), in per cent; "
+        f"the last column is this model, of seed {own}."
+    )
+
+
 def _limits(release: Release, config: Config) -> Iterator[str]:
     """Limits from its authors, its metrics and its settings."""
     yield from release["limits"]
     rows = release["figures"]["test"]["rows"]
     [share] = [row["recall"][0] for row in rows if (row["of"], row["name"]) == ("kinds", Kind.DISCONTINUOUS.value)]
-    yield f"Of the discontinuous entities of test, {100 * share:.0f} % are found (mean over seeds)."
+    whose = " (mean over seeds)" if len(release["seeds"]) > 1 else ""
+    yield f"Of the discontinuous entities of test, {100 * share:.0f} % are found{whose}."
     yield "Text unlike the training data (another language, field or style) gives worse results than these metrics."
     yield limits_in_words(config, tuple(release["labels"]))
     if config.encoder.context:
@@ -161,13 +173,14 @@ def _size_and_speed(size: int | None, speed: str) -> Iterator[str]:
         yield speed
 
 
-def _figure_lines(split: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield f"| {split} | gold | precision | recall | F1 | this model |"
-    yield "|---|---:|---:|---:|---:|---:|"
+def _figure_lines(split: str, rows: Sequence[Mapping[str, Any]], *, of_several: bool) -> Iterator[str]:
+    """of_several: metrics are means over several runs, so the model's own F1 is shown beside them."""
+    yield f"| {split} | gold | precision | recall | F1 |" + " this model |" * of_several
+    yield "|---|---:|---:|---:|---:|" + "---:|" * of_several
     for row in rows:
         name = f"`{row['name']}`" if row["of"] == "labels" else row["name"].replace("overall", "**all**")
         ratios = " | ".join(_spread(row[ratio]) for ratio in ("precision", "recall", "f1"))
-        yield f"| {name} | {row['gold']:,} | {ratios} | {100 * row['own_f1']:.1f} |"
+        yield f"| {name} | {row['gold']:,} | {ratios} |" + f" {100 * row['own_f1']:.1f} |" * of_several
 
 
 def _calibration_lines(bins: Sequence[Mapping[str, Any]]) -> Iterator[str]:
