@@ -27,6 +27,7 @@ from disconer.store.graphs import NoGraphs, StoredGraphs, read_graphs, write_gra
 from disconer.store.weights import ModelWeights
 from export.test_onnx import found, vector_model
 from nn.toy import letter_model, lively, toy_model
+from once import with_graphs_once
 
 SYNTAX = {"parser": "data", "gcn": {"size": 4, "blocks": 2, "heads": 1, "first_layers": 2, "further_layers": 1}}
 MODELS: dict[str, dict[str, Any]] = {
@@ -52,8 +53,8 @@ def made(name: str) -> Model:
 
 
 @pytest.fixture(scope="module", params=[*MODELS, "word vectors"])
-def model(request: pytest.FixtureRequest) -> Model:
-    known = with_graphs(made(request.param))
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    known = with_graphs_once(tmp_path_factory, made(request.param))
     assert isinstance(known.graphs, StoredGraphs), known.graphs
     return known
 
@@ -119,7 +120,7 @@ def test_weights_unpacked_without_torch_are_the_same() -> None:
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stored")
-    save_model(with_graphs(letter_model()), folder)
+    save_model(with_graphs_once(tmp_path_factory, letter_model()), folder)
     return folder
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from disconer.training.data import read_data
 from disconer.training.display import Display
 from disconer.training.start_from import first_model
 from disconer.training.state import facts_of_all, run_facts
+from once import made_once
 from training.launch import launch, training
 from training.synthetic import DRUGS, PLACES, complaints, prepare
 from training.test_resume import Killed, assert_same_result, dying_in_epoch
@@ -66,6 +68,7 @@ def family(folder: Path, head: dict[str, Any], **words: dict[str, Any]) -> Famil
     base = changed(prepare(folder, complaints(8), complaints(8), epochs=1, **RATES), **words)
     base = config_from_dict(base.to_dict() | {"head": head})
     given = train(base, folder / "given").folder
+    (folder / "own").mkdir()
     own = prepare(folder / "own", renamed(complaints(12), SISTER), renamed(complaints(6, seed=2), SISTER), **RATES)
     values = base.to_dict() | {"data": own.to_dict()["data"]}
     values["training"] |= {"start_from": str(folder / "given"), "epochs": 2}
@@ -74,9 +77,7 @@ def family(folder: Path, head: dict[str, Any], **words: dict[str, Any]) -> Famil
 
 @pytest.fixture(scope="module")
 def spans(tmp_path_factory: pytest.TempPathFactory) -> Family:
-    folder = tmp_path_factory.mktemp("family")
-    (folder / "own").mkdir()
-    return family(folder, {"kind": "span"})
+    return made_once(tmp_path_factory, "family", partial(family, head={"kind": "span"}))
 
 
 def first(config: Config) -> tuple[Model, list[str]]:
@@ -93,7 +94,6 @@ def assert_same_words(model: Model, given: Model) -> None:
 
 @pytest.mark.parametrize("kind", ["span", "grid", "tagger"])
 def test_words_and_head_are_taken_over(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "own").mkdir()
     made = family(tmp_path, {"kind": kind}, encoder={"layers": "mix"})
     model, notes = first(made.config)
     given = load_model(made.given)
