@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -64,9 +63,10 @@ class Family:
     config: Config
 
 
-def family(folder: Path, head: dict[str, Any], **words: dict[str, Any]) -> Family:
+def family(folder: Path, head: dict[str, Any] | None = None, **words: dict[str, Any]) -> Family:
     base = changed(prepare(folder, complaints(8), complaints(8), epochs=1, **RATES), **words)
-    base = config_from_dict(base.to_dict() | {"head": head})
+    if head is not None:
+        base = config_from_dict(base.to_dict() | {"head": head})
     given = train(base, folder / "given").folder
     (folder / "own").mkdir()
     own = prepare(folder / "own", renamed(complaints(12), SISTER), renamed(complaints(6, seed=2), SISTER), **RATES)
@@ -77,7 +77,7 @@ def family(folder: Path, head: dict[str, Any], **words: dict[str, Any]) -> Famil
 
 @pytest.fixture(scope="module")
 def spans(tmp_path_factory: pytest.TempPathFactory) -> Family:
-    return made_once(tmp_path_factory, "family", partial(family, head={"kind": "span"}))
+    return made_once(tmp_path_factory, "family", family)
 
 
 def first(config: Config) -> tuple[Model, list[str]]:
@@ -92,6 +92,7 @@ def assert_same_words(model: Model, given: Model) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["span", "grid", "tagger"])
 def test_words_and_head_are_taken_over(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = family(tmp_path, {"kind": kind}, encoder={"layers": "mix"})
