@@ -62,7 +62,7 @@ def train(folder: Path, out: str, *more: str) -> Path:
     return folder / out
 
 
-@pytest.fixture(scope="module", params=HEADS)
+@pytest.fixture(scope="module", params=[pytest.param("tagger", marks=pytest.mark.slow), "grid"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the name of a head: data, an encoder, a configuration by `init`, and a trained model in `run`."""
     torch.set_num_threads(1)

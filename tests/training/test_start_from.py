@@ -188,6 +188,7 @@ def test_a_model_for_onnx_cannot_be_trained(spans: Family, tmp_path: Path) -> No
         train(changed(spans.config, training={"start_from": str(tmp_path / "exported")}), tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_word_vectors_and_syntax(tmp_path: Path) -> None:
     """The words known are those of the model: its file of vectors is not needed."""
     vectors = tmp_path / "vectors.txt"
