@@ -20,10 +20,10 @@ from typing import Any
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats.extras import carried, note_unsaid, with_unique_ids
+from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.format import Format
 from disconer.formats.jsonfiles import SUFFIXES, field, json_writer, leading_keys, record_reader
-from disconer.formats.linked import LINK, Links, Span, entities_of, listed, pieces_of, text_id, whole_number
+from disconer.formats.linked import LINK, Links, Span, entities_of, listed, pieces_of, text_id, whole_number, with_names
 
 NAME = "doccano"
 IDS = "entity ids that are no whole numbers"
@@ -35,7 +35,7 @@ _FIELDS = ("id", "text", "entities", "relations", "label", "labels")
 
 def to_record(document: Document, ledger: Ledger) -> dict[str, Any]:
     """The JSON object of a document."""
-    document = with_unique_ids(document, ledger)
+    document = with_names(document, ledger)
     note_unsaid(document, NAME, ledger)
     ledger.lost(SCORES, sum(entity.score is not None for entity in document.entities))
     number = whole_number(document.id)

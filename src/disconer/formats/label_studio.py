@@ -22,10 +22,10 @@ from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.code_units import CodeUnits
-from disconer.formats.extras import carried, note_unsaid, with_unique_ids
+from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.format import Format
 from disconer.formats.jsonfiles import SUFFIXES, field, json_writer, leading_keys, record_reader
-from disconer.formats.linked import LINK, Links, Span, entities_of, free_names, listed, pieces_of, text_id
+from disconer.formats.linked import LINK, Links, Span, entities_of, free_names, listed, pieces_of, text_id, with_names
 
 NAME = "label-studio"
 OTHERS = "annotations of a task beside the first"
@@ -37,7 +37,7 @@ _NAMES = ("label", "text")  # from_name and to_name, as in Label Studio's templa
 
 def to_record(document: Document, ledger: Ledger) -> dict[str, Any]:
     """The task of a document."""
-    document = with_unique_ids(document, ledger)
+    document = with_names(document, ledger)
     note_unsaid(document, NAME, ledger)
     with carried(document, NAME) as rest:
         data = dict(rest.pop("data", {}))

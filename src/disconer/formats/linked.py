@@ -8,14 +8,17 @@ label that such relations connect are one entity, whichever way they were drawn.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Fragment
 from disconer.formats.entities import Gathered, build_entity
+from disconer.formats.extras import with_unique_ids
 
 LINK = "fragment"
+EMPTY_IDS = "empty entity ids"
 UNLIKE = "links between spans of different labels"
 
 Links = list[tuple[int, int]]  # positions in a list of spans
@@ -39,6 +42,16 @@ class Piece(NamedTuple):
     fragment: Fragment
     number: int
     part: int
+
+
+def with_names(document: Document, ledger: Ledger) -> Document:
+    """The document with ids that a tool can hold: none of them empty or there twice."""
+    empty = sum(entity.id == "" for entity in document.entities)
+    ledger.lost(EMPTY_IDS, empty)
+    if empty:
+        entities = tuple(replace(entity, id=entity.id or None) for entity in document.entities)
+        document = document.replace(entities=entities)
+    return with_unique_ids(document, ledger)
 
 
 def pieces_of(document: Document) -> tuple[list[Piece], Links]:

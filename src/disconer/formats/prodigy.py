@@ -18,10 +18,10 @@ from typing import Any
 from disconer.core.errors import Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Fragment, Token
-from disconer.formats.extras import carried, note_unsaid, with_unique_ids
+from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.format import Format
 from disconer.formats.jsonfiles import SUFFIXES, field, json_writer, leading_keys, record_reader
-from disconer.formats.linked import LINK, Links, Piece, Span, entities_of, listed, pieces_of, text_id
+from disconer.formats.linked import LINK, Links, Piece, Span, entities_of, listed, pieces_of, text_id, with_names
 from disconer.text import segment
 
 NAME = "prodigy"
@@ -32,7 +32,7 @@ _DECLINED = ("reject", "ignore")
 
 def to_record(document: Document, ledger: Ledger) -> dict[str, Any]:
     """The task of a document."""
-    document = with_unique_ids(document, ledger)
+    document = with_names(document, ledger)
     note_unsaid(document, NAME, ledger)
     with carried(document, NAME) as rest:
         meta = dict(rest.pop("meta", {})) | {"id": document.id}
