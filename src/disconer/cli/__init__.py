@@ -33,6 +33,7 @@ from disconer.cli.prepare import PrepareCommand, prepare_cli
 from disconer.cli.render import render_cli
 from disconer.cli.serve import serve_cli
 from disconer.cli.stats import stats_cli
+from disconer.cli.suggest import suggest_cli
 from disconer.cli.train import train_cli
 from disconer.core.errors import DisconerError, DisconerWarning
 from disconer.core.version import __version__
@@ -74,6 +75,7 @@ app = typer.Typer(
 app.command("predict", cls=RayCommand, rich_help_panel="Find entities")(predict_cli)
 app.command("serve", cls=RayCommand, rich_help_panel="Find entities")(serve_cli)
 app.command("render", cls=Command, rich_help_panel="Find entities")(render_cli)
+app.command("suggest", cls=OutputCommand, rich_help_panel="Find entities")(suggest_cli)
 app.command("merge", cls=Command, rich_help_panel="Find entities")(merge_cli)
 app.command("convert", cls=OutputCommand, rich_help_panel="Data")(convert_cli)
 app.command("formats", cls=Command, rich_help_panel="Data")(formats_cli)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
@@ -71,7 +71,8 @@ def _markup(element: Element, prefixes: dict[str, str]) -> str:
     attributes = "".join(
         f" {_prefixed(key, prefixes)}={quoteattr(value, _LINE_BREAKS)}" for key, value in element.attrib.items()
     )
-    inner = "".join(_markup(child, prefixes) for child in element) or quoteattr(element.text or "")[1:-1].strip()
+    text = element.text or ""
+    inner = "".join(_markup(child, prefixes) for child in element) or (escape(text) if text.strip() else "")
     return f"<{name}{attributes}>{inner}</{name}>" if inner else f"<{name}{attributes}/>"
 
 
