@@ -99,7 +99,7 @@ def _names_of(paths: Sequence[Path]) -> list[str]:
 
 def agree_cli(
     sources: Annotated[
-        list[Path], typer.Argument(metavar="A B [C …]", help="What each annotator made: file, folder, .zip or .gz.")
+        list[Path], typer.Argument(metavar="A B", help="What each annotator made: file, folder, .zip or .gz.")
     ],
     names: Annotated[
         str | None, typer.Option("--names", metavar="A,B,…", help="Names of the annotators; default: from the paths.")

@@ -22,7 +22,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.format import Format
-from disconer.formats.jsonfiles import SUFFIXES, field, json_writer, leading_keys, record_reader
+from disconer.formats.jsonfiles import field, json_writer, leading_keys, record_reader
 from disconer.formats.linked import LINK, Links, Span, entities_of, listed, pieces_of, text_id, whole_number, with_names
 
 NAME = "doccano"
@@ -123,7 +123,7 @@ FORMAT = Format(
     name=NAME,
     about="doccano JSONL: spans; fragments are spans linked by a relation",
     holds="all entities, relations",
-    suffixes=SUFFIXES,
+    suffixes=(".jsonl", ".json", ".ndjson"),
     sniff=_sniff,
     read=record_reader(from_record),
     write=json_writer(to_record),

@@ -20,7 +20,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Fragment, Token
 from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.format import Format
-from disconer.formats.jsonfiles import SUFFIXES, field, json_writer, leading_keys, record_reader
+from disconer.formats.jsonfiles import field, json_writer, leading_keys, record_reader
 from disconer.formats.linked import LINK, Links, Piece, Span, entities_of, listed, pieces_of, text_id, with_names
 from disconer.text import segment
 
@@ -144,7 +144,7 @@ FORMAT = Format(
     name=NAME,
     about="Prodigy JSONL: tasks with spans; fragments are spans linked by a relation",
     holds="all entities with scores, tokens",
-    suffixes=SUFFIXES,
+    suffixes=(".jsonl", ".json", ".ndjson"),
     sniff=_sniff,
     read=record_reader(from_record),
     write=json_writer(to_record),

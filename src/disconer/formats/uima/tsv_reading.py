@@ -21,7 +21,7 @@ _KINDS = {"#T_SP=": "span", "#T_CH=": "chain", "#T_RL=": "relation"}
 _UNIT = re.compile(r"(?P<token>[0-9]{1,9}-[0-9]{1,9})(?P<part>\.[0-9]{1,9})?")
 _PLACE = re.compile(r"([0-9]{1,12})-([0-9]{1,12})")
 _ELEMENT = re.compile(r"(?P<value>.*)->(?P<chain>[0-9]{1,9})-(?P<element>[0-9]{1,9})", re.DOTALL)
-_ROLE = re.compile(r"ROLE_[^:]*:(?P<name>[^_]+)_.*")
+_ROLE = re.compile(r"ROLE_[^:]*:(?P<name>.+)_[^_]+")
 _TEXT = "#Text="
 ANY_LAYER = "uima.tcas.Annotation"
 _BOM = "\ufeff"
