@@ -15,7 +15,7 @@ from disconer.cli.outputs import forget_own_losses
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats import format_named
+from disconer.formats import format_named, write
 from disconer.formats.brat.configuration import ANNOTATION_CONF, annotation_conf, extended_conf
 from disconer.formats.brat.suggestions import Suggested, with_suggestions
 from disconer.formats.source import Member, Source, decode
@@ -49,18 +49,15 @@ def suggest(
     total = Suggested()
 
     def annotated() -> Iterator[Document]:
-        nonlocal total
         given, texts = tee(progress(_documents(source, ledger), "documents"))
         found = recognizer.annotate(Document(document.id, document.text) for document in texts)
         for document, predicted in zip(given, found, strict=True):
             merged, counts = with_suggestions(document, predicted.entities, conflicting=conflicting, scores=scores)
-            total = total.plus(counts)
+            total.add(counts)
             yield merged
 
-    brat = format_named("brat")
-    assert brat.write is not None
     with new_folder(out) as staging:
-        brat.write(annotated(), staging, ledger)
+        write(annotated(), staging, "brat", ledger, force=True)
         _write_configuration(source, staging, labels)
     return total
 

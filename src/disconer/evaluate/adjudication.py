@@ -25,7 +25,7 @@ from typing import Any
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
 from disconer.evaluate.disputes import Dispute, Versions, agreed, disputes
-from disconer.formats import format_named
+from disconer.formats import write
 from disconer.formats.brat.configuration import ANNOTATION_CONF, annotation_conf
 from disconer.formats.extras import note_unsaid
 from disconer.formats.jsonfiles import dump_json
@@ -51,7 +51,7 @@ def adjudicate(documents: Iterable[Versions], path: Path, ledger: Ledger) -> Adj
     labels = sorted({one.label for versions in every for document in versions.values() for one in document.entities})
     written = Adjudicated(len(every))
     with new_folder(path) as folder:
-        _write_brat([_common(versions, written, ledger) for versions in every], folder, ledger)
+        write([_common(versions, written, ledger) for versions in every], folder, "brat", ledger, force=True)
         for versions in every:
             if found := disputes(versions):
                 written.disputes += len(found)
@@ -59,12 +59,6 @@ def adjudicate(documents: Iterable[Versions], path: Path, ledger: Ledger) -> Adj
                 _write_disputes(versions, found, folder)
         (folder / ANNOTATION_CONF).write_bytes(annotation_conf(labels).encode("utf-8", "replace"))
     return written
-
-
-def _write_brat(documents: Iterable[Document], folder: Path, ledger: Ledger) -> None:
-    brat = format_named("brat")
-    assert brat.write is not None
-    brat.write(documents, folder, ledger)
 
 
 def _common(versions: Versions, written: Adjudicated, ledger: Ledger) -> Document:

@@ -82,19 +82,19 @@ def from_record(record: Any, name: str, where: Where, ledger: Ledger) -> Documen
     id = data.pop("id") if isinstance(own_id, str) and own_id else text_id(record.get("id")) or name
     place = Where(where.path, where.line, document=id)
     annotation = _chosen(record, place, ledger)
-    spans, links, others, names = _read_regions(listed(annotation, "result", place))
-    spans = _in_characters(spans, text, ledger)
+    regions = _Regions(listed(annotation, "result", place))
+    spans = _in_characters(regions.spans, text, ledger)
     rest = {field: value for field, value in record.items() if field not in ("data", *_LISTS)}
     about = {field: value for field, value in annotation.items() if field != "result"}
     kept = {
         "data": data,
         "text_key": key if key != "text" else None,
         "annotation": about if about != _OURS else None,
-        "results": others,
-        "names": list(names) if names != _NAMES else None,
+        "results": regions.others,
+        "names": list(regions.names) if regions.names != _NAMES else None,
     }
     extras = rest | {field: value for field, value in kept.items() if value}
-    entities = tuple(entities_of(spans, links, text, place, ledger))
+    entities = tuple(entities_of(spans, regions.links, text, place, ledger))
     return Document(id, text, entities, extras={NAME: extras} if extras else {})
 
 
@@ -125,39 +125,43 @@ def _chosen(record: dict[str, Any], where: Where, ledger: Ledger) -> dict[str, A
     return chosen or {}
 
 
-def _read_regions(
-    results: list[dict[str, Any]],
-) -> tuple[list[Span], Links, list[dict[str, Any]], tuple[Any, Any]]:
-    """Spans and links between them; other results; the names of the tags."""
-    spans: list[Span] = []
-    positions: dict[str, int] = {}
-    others: list[dict[str, Any]] = []
-    relations: list[dict[str, Any]] = []
-    names: tuple[Any, Any] = _NAMES
-    for result in results:
+class _Regions:
+    """The results of an annotation: spans and links between them, other results, and the names of the tags."""
+
+    def __init__(self, results: list[dict[str, Any]]) -> None:
+        self.spans: list[Span] = []
+        self.links: Links = []
+        self.others: list[dict[str, Any]] = []
+        self.names: tuple[Any, Any] = _NAMES
+        self._positions: dict[str, int] = {}
+        relations = [result for result in results if result.get("type") == "relation"]
+        for result in results:
+            if result.get("type") != "relation":
+                self._add_region(result)
+        for relation in relations:
+            self._add_relation(relation)
+
+    def _add_region(self, result: dict[str, Any]) -> None:
         value = result.get("value")
         labels = value.get("labels") if isinstance(value, dict) else None
-        if result.get("type") == "relation":
-            relations.append(result)
-        elif not isinstance(value, dict) or not isinstance(labels, list) or "start" not in value:
-            others.append(result)
+        if not isinstance(value, dict) or not isinstance(labels, list) or "start" not in value:
+            self.others.append(result)
+            return
+        self.names = (result.get("from_name", self.names[0]), result.get("to_name", self.names[1]))
+        id = text_id(result.get("id"))
+        if id is not None:
+            self._positions.setdefault(id, len(self.spans))
+        surface = value.get("text") if isinstance(value.get("text"), str) else None
+        for number, label in enumerate(labels):
+            own = None if number else id
+            self.spans.append(Span(label, value["start"], value.get("end"), own, result.get("score"), surface))
+
+    def _add_relation(self, relation: dict[str, Any]) -> None:
+        one, other = (self._positions.get(text_id(relation.get(end)) or "") for end in ("from_id", "to_id"))
+        if relation.get("labels") == [LINK] and one is not None and other is not None:
+            self.links.append((one, other))
         else:
-            names = (result.get("from_name", names[0]), result.get("to_name", names[1]))
-            id = text_id(result.get("id"))
-            if id is not None:
-                positions.setdefault(id, len(spans))
-            surface = value.get("text") if isinstance(value.get("text"), str) else None
-            for number, label in enumerate(labels):
-                own = None if number else id
-                spans.append(Span(label, value["start"], value.get("end"), own, result.get("score"), surface))
-    links: Links = []
-    for relation in relations:
-        ends = [positions.get(text_id(relation.get(end)) or "") for end in ("from_id", "to_id")]
-        if relation.get("labels") == [LINK] and ends[0] is not None and ends[1] is not None:
-            links.append((ends[0], ends[1]))
-        else:
-            others.append(relation)
-    return spans, links, others, names
+            self.others.append(relation)
 
 
 def _in_characters(spans: list[Span], text: str, ledger: Ledger) -> list[Span]:

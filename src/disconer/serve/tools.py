@@ -99,6 +99,12 @@ Threshold = Annotated[float, Query(ge=0, le=1, description="Minimum score.")]
 def tools_router(service: Service, problems: dict[int | str, dict[str, Any]]) -> APIRouter:
     """problems: the responses to requests that are refused."""
     router = APIRouter(tags=["annotation tools"])
+    _add_brat(router, service, problems)
+    _add_inception(router, service, problems)
+    return router
+
+
+def _add_brat(router: APIRouter, service: Service, problems: dict[int | str, dict[str, Any]]) -> None:
     answers = dict[str, Tagged]
 
     async def tag(text: str, request: Request, model: str | None, labels: str | None, threshold: float) -> Response:
@@ -132,6 +138,14 @@ def tools_router(service: Service, problems: dict[int | str, dict[str, Any]]) ->
         await request.body()  # there is none, but until it is read the request is not complete
         return await tag(text, request, model, labels, threshold)
 
+
+def _add_inception(router: APIRouter, service: Service, problems: dict[int | str, dict[str, Any]]) -> None:
+    asking: dict[str, Any] = {
+        "response_model": RecommenderAnswer,
+        "responses": problems,
+        "dependencies": [Depends(needs_json)],
+    }
+
     async def recommend(asked: RecommenderRequest, request: Request, model: str | None) -> Response:
         chosen = service.model_named(model)
         feature = asked.metadata.feature
@@ -145,16 +159,12 @@ def tools_router(service: Service, problems: dict[int | str, dict[str, Any]]) ->
         entities = within(document.entities, cas.text, asked.metadata.range)
         return JSONResponse({"document": await run_in_threadpool(cas.with_predictions, entities, wanted)})
 
-    with_json = [Depends(needs_json)]
-
-    @router.post("/inception/predict", response_model=RecommenderAnswer, responses=problems, dependencies=with_json)
+    @router.post("/inception/predict", **asking)
     async def inception(asked: RecommenderRequest, request: Request) -> Response:
         """Suggest entities to INCEpTION, as an external recommender at /inception."""
         return await recommend(asked, request, None)
 
-    @router.post(
-        "/inception/{model}/predict", response_model=RecommenderAnswer, responses=problems, dependencies=with_json
-    )
+    @router.post("/inception/{model}/predict", **asking)
     async def inception_with(model: str, asked: RecommenderRequest, request: Request) -> Response:
         """The same with another model than the first, as a recommender at /inception/MODEL."""
         return await recommend(asked, request, model)
@@ -168,8 +178,6 @@ def tools_router(service: Service, problems: dict[int | str, dict[str, Any]]) ->
     async def train_with(model: str) -> Response:
         """Refused likewise."""
         raise _not_trained()
-
-    return router
 
 
 def _not_trained() -> Problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from disconer.core.types import Document, Entity
 from disconer.formats.brat.lines import KEY, Layout, highest_number
@@ -23,8 +23,11 @@ class Suggested:
     equal: int = 0
     conflicting: int = 0
 
-    def plus(self, other: Suggested) -> Suggested:
-        return Suggested(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+    def add(self, other: Suggested) -> None:
+        """Add the counts of another document."""
+        self.added += other.added
+        self.equal += other.equal
+        self.conflicting += other.conflicting
 
 
 def with_suggestions(

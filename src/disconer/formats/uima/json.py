@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from disconer.core.errors import BadInput, Where
+from disconer.core.errors import Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.format import Format, file_writer, member_reader
 from disconer.formats.jsonfiles import dump_json, field, iter_records, leading_keys
 from disconer.formats.source import Member
 from disconer.formats.uima.layers import LINK, Key, note_losses
-from disconer.formats.uima.structures import OTHER_VIEWS, SOFA, VIEW, Structure, to_document, to_structures
+from disconer.formats.uima.structures import SOFA, VIEW, Structure, to_document, to_structures
 from disconer.formats.uima.types import ARRAY, type_system_json
 
 SUFFIXES = (".json",)
@@ -57,12 +57,7 @@ def from_record(record: Any, id: str, where: Where, ledger: Ledger) -> Document:
     for item in field(record, STRUCTURES, list, where):
         structure = _structure(item, where)
         structures[structure.number] = structure
-    sofas = [one for one in structures.values() if isinstance(one.features.get("sofaString"), str)]
-    if not sofas:
-        raise BadInput("bad-syntax", "This CAS has no text", where=where, expected="a uima.cas.Sofa with a sofaString")
-    sofa = next((one for one in sofas if one.features.get("sofaID") == VIEW), sofas[0])
-    ledger.lost(OTHER_VIEWS, len(sofas) - 1)
-    return to_document(id, sofa.features["sofaString"], structures, sofa.number, where, ledger)
+    return to_document(id, structures, where, ledger)
 
 
 def _structure(item: Any, where: Where) -> Structure:

@@ -77,13 +77,14 @@ def to_structures(document: Document) -> Iterator[Structure]:
         yield structure
 
 
-def to_document(
-    id: str, text: str, structures: Mapping[Key, Structure], sofa: Key, where: Where, ledger: Ledger
-) -> Document:
-    """The document of a view.
-
-    structures: all that the file has, by number. sofa: the number of the view's text.
-    """
+def to_document(id: str, structures: Mapping[Key, Structure], where: Where, ledger: Ledger) -> Document:
+    """The document of the initial view. structures: all that the file has, by number."""
+    sofas = [one for one in structures.values() if isinstance(one.features.get("sofaString"), str)]
+    if not sofas:
+        raise BadInput("bad-syntax", "This CAS has no text", where=where, expected="a uima.cas.Sofa with a sofaString")
+    chosen = next((one for one in sofas if one.features.get("sofaID") == VIEW), sofas[0])
+    ledger.lost(OTHER_VIEWS, len(sofas) - 1)
+    sofa, text = chosen.number, chosen.features["sofaString"]
     own = {number: one for number, one in structures.items() if one.is_annotation and _sofa(one, sofa) == sofa}
     units = CodeUnits(text)
     spans: dict[Key, Span] = {}

@@ -18,7 +18,7 @@ from disconer.core.types import Document
 from disconer.formats.format import Format, file_writer, member_reader
 from disconer.formats.source import Member
 from disconer.formats.uima.layers import Key, note_losses
-from disconer.formats.uima.structures import OTHER_VIEWS, SOFA, VIEW, Structure, to_document, to_structures
+from disconer.formats.uima.structures import SOFA, VIEW, Structure, to_document, to_structures
 from disconer.formats.uima.types import type_system_xml
 from disconer.formats.xml import parse_xml, without_unwritable
 
@@ -118,13 +118,7 @@ def _features(element: Element) -> tuple[dict[str, str], dict[str, list[Key]]]:
 
 def read_xmi(data: bytes, id: str, where: Where, ledger: Ledger) -> Document:
     """The document of an XMI file."""
-    structures = structures_of(parse_xml(data, where.path or ""), where)
-    sofas = [one for one in structures.values() if one.type == "uima.cas.Sofa" and "sofaString" in one.features]
-    if not sofas:
-        raise BadInput("bad-syntax", "This CAS has no text", where=where, expected="a cas:Sofa with a sofaString")
-    sofa = next((one for one in sofas if one.features.get("sofaID") == VIEW), sofas[0])
-    ledger.lost(OTHER_VIEWS, len(sofas) - 1)
-    return to_document(id, sofa.features["sofaString"], structures, sofa.number, where, ledger)
+    return to_document(id, structures_of(parse_xml(data, where.path or ""), where), where, ledger)
 
 
 def _read(member: Member, ledger: Ledger) -> Iterator[Document]:

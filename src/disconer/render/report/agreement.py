@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
-from disconer.core.types import Document
+from disconer.core.types import Document, Sentence
 from disconer.evaluate.agreement import Agreement
 from disconer.evaluate.agreement_table import tables
 from disconer.evaluate.disputes import Difference, Disagreement, Dispute, Versions, agreed, disputes
@@ -33,11 +33,14 @@ class AgreementReport:
 
     def add(self, versions: Versions) -> None:
         """Add a document; one that only one annotator has is no disagreement."""
-        if len(versions) > 1:
-            for own in _by_sentence(next(iter(versions.values())), disputes(versions)):
-                found = [difference for dispute in own for difference in dispute.differences]
-                facts = [(_CLASSES[one.disagreement], one.entities) for one in found]
-                self._articles.add(self._article(versions, own, found), facts)
+        if len(versions) < 2:
+            return
+        sentences = segment(next(iter(versions.values()))).sentences or ()
+        known = {entity.key for entity in agreed(versions)}
+        for own in _by_sentence(sentences, disputes(versions)):
+            found = [difference for dispute in own for difference in dispute.differences]
+            facts = [(_CLASSES[one.disagreement], one.entities) for one in found]
+            self._articles.add(self._article(versions, _window(sentences, own), known, found), facts)
 
     def write(self, stream: BinaryIO, agreement: Agreement, facts: Mapping[str, str]) -> None:
         """Write the page.
@@ -56,16 +59,15 @@ class AgreementReport:
         classes = [one.value for one in Disagreement]
         yield chooser("Sentences with disagreements", _LEGEND, classes, self._articles)
 
-    def _article(self, versions: Versions, own: list[Dispute], found: Iterable[Difference]) -> str:
-        document = next(iter(versions.values()))
-        start, end = _window(document, own)
-        known = {entity.key for entity in agreed(versions)}
+    def _article(
+        self, versions: Versions, window: tuple[int, int], known: set[Key], found: Iterable[Difference]
+    ) -> str:
         drawn = "".join(
-            f"<section><h4>{escaped(name)}</h4>\n{self._drawn(version, (start, end), known)}</section>\n"
+            f"<section><h4>{escaped(name)}</h4>\n{self._drawn(version, window, known)}</section>\n"
             for name, version in versions.items()
         )
         listed = "".join(f"<li>{_words(difference)}</li>" for difference in found)
-        place = place_line(document.id, start, end)
+        place = place_line(next(iter(versions.values())).id, *window)
         return f'<article>{place}\n<div class="versions">\n{drawn}</div><ul>{listed}</ul></article>'
 
     def _drawn(self, document: Document, window: tuple[int, int], known: set[Key]) -> str:
@@ -74,22 +76,20 @@ class AgreementReport:
         return document_html(document, marks, self._palette, window=window)
 
 
-def _by_sentence(document: Document, found: list[Dispute]) -> Iterator[list[Dispute]]:
+def _by_sentence(sentences: Sequence[Sentence], found: list[Dispute]) -> Iterator[list[Dispute]]:
     """Disputes that start in the same sentence."""
-    starts = [sentence.start for sentence in segment(document).sentences or ()]
+    starts = [sentence.start for sentence in sentences]
     groups: dict[int, list[Dispute]] = {}
     for dispute in found:
         groups.setdefault(bisect_right(starts, dispute.start), []).append(dispute)
     yield from groups.values()
 
 
-def _window(document: Document, own: list[Dispute]) -> tuple[int, int]:
-    """The sentence that the disputes start in, or more if one extends beyond it."""
+def _window(sentences: Sequence[Sentence], own: list[Dispute]) -> tuple[int, int]:
+    """The sentences that the disputes lie in."""
     start, end = min(dispute.start for dispute in own), max(dispute.end for dispute in own)
-    for sentence in segment(document).sentences or ():
-        if sentence.start < end and start < sentence.end:
-            start, end = min(start, sentence.start), max(end, sentence.end)
-    return start, end
+    touched = [one for one in sentences if one.start < end and start < one.end]
+    return min([start, *(one.start for one in touched)]), max([end, *(one.end for one in touched)])
 
 
 def _words(difference: Difference) -> str:
