@@ -57,7 +57,7 @@ class AgreementReport:
         for table in tables(agreement):
             yield table_html(table)
         classes = [one.value for one in Disagreement]
-        yield chooser("Sentences with disagreements", _LEGEND, classes, self._articles)
+        yield chooser("Sentences with disagreements", _LEGEND, "disagreement", classes, self._articles)
 
     def _article(
         self, versions: Versions, window: tuple[int, int], known: set[Key], found: Iterable[Difference]

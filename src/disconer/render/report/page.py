@@ -82,7 +82,7 @@ class Report:
             yield f"<h2>Errors by label</h2>\n{errors_by_label(self._confusion, self._articles.labels())}"
         if confused := labels_confused(self._confusion):
             yield f"<h2>Labels taken for each other</h2>\n{confused}"
-        yield chooser("Wrong sentences", _LEGEND, [error.words for error in ErrorClass], self._articles)
+        yield chooser("Wrong sentences", _LEGEND, "error", [error.words for error in ErrorClass], self._articles)
 
 
 def _only_discontinuous(entities: Unique) -> Unique:

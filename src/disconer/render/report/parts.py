@@ -27,7 +27,7 @@ _FILTER = """<h2 id="wrong">{heading}: {n_articles:,}</h2>
 <p class="note">{legend}</p>
 <noscript><p>Sentences are shown by a script, which this browser does not run.</p></noscript>
 <form>
-<label for="error">error<select id="error">{errors}</select></label>
+<label for="error">{what}<select id="error">{errors}</select></label>
 <label for="label">label<select id="label">{labels}</select></label>
 <label for="kind">kind<select id="kind">{kinds}</select></label>
 <button type="button" id="previous">previous</button>
@@ -57,11 +57,12 @@ def tail() -> str:
     return _TAIL.format(hover=resource("hover.js"), page=_resource("page.js"))
 
 
-def chooser(heading: str, legend: str, classes: Sequence[str], articles: Articles) -> str:
-    """The form that chooses articles. Their facts hold positions in `classes`."""
+def chooser(heading: str, legend: str, what: str, classes: Sequence[str], articles: Articles) -> str:
+    """The form that chooses articles. Their facts hold positions in `classes`, which are classes of `what`."""
     return _FILTER.format(
         heading=heading,
         legend=legend,
+        what=what,
         n_articles=len(articles),
         errors=_options(classes),
         labels=_options(articles.labels()),
