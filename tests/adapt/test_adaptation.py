@@ -73,6 +73,7 @@ def test_the_card_tells_base_text_and_figures(done: AdaptResult, texts: Path) ->
     assert str(texts.parent.parent) not in card  # nothing about somebody's machine
 
 
+@pytest.mark.slow
 def test_a_recogniser_trains_on_it(done: AdaptResult, tmp_path: Path) -> None:
     config = prepare(tmp_path, complaints(4), complaints(4), epochs=1)
     encoder = config.encoder.model_copy(update={"name": str(done.folder)})

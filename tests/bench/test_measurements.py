@@ -12,10 +12,10 @@ from disconer.bench.laps import Laps, WatchedModel, batches_of
 from disconer.bench.measurements import Report, bench
 from disconer.bench.tables import heading, notes, tables
 from disconer.bench.timing import PARTS, Settings
-from disconer.export.stored import with_graphs
 from disconer.predict.loading import load
 from disconer.store.checkpoint import Model, save_model
 from nn.toy import letter_model, lively, toy_model
+from once import with_graphs_once
 
 TEXTS = ["p in my k.\nnothing here", "no k, 2 p and k", "a longer one with a p, a k and another k in it."]
 DOCUMENTS = [Document(str(number), text, (Entity("ADR", [(0, 1)]),)) for number, text in enumerate(TEXTS)]
@@ -103,9 +103,9 @@ def test_models_of_other_runtimes(model: Model) -> None:
 
 
 @pytest.mark.slow
-def test_runtime_against_runtime(model: Model, tmp_path: Path) -> None:
+def test_runtime_against_runtime(model: Model, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The bare encoder runs where the model does; the start of a process is measured in each runtime."""
-    save_model(with_graphs(model), tmp_path)
+    save_model(with_graphs_once(tmp_path_factory, model), tmp_path)
     stored = load(tmp_path, runtime="onnx")
     settings = Settings(parts=("latency", *BETWEEN_RUNTIMES), repeats=1, device="cpu")
     report = bench(stored, DOCUMENTS, settings, other=model, folder=tmp_path)

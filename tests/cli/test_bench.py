@@ -36,6 +36,7 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, command, catch_exceptions=False)
 
 
+@pytest.mark.slow
 def test_tables(notes: Path, model: Path) -> None:
     shown = run("--data", notes).stdout
     assert shown.startswith(f"model {model}, fp32, on CPU")

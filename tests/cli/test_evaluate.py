@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from annotated import annotated
 from disconer import DisconerError, Document, write
 from disconer.cli import app
+from disconer.store.checkpoint import save_model
+from nn.toy import toy_model
 
 GOLD = [annotated("ADR: pain … hands", id="a"), annotated("ADR: itching", id="b")]
 PREDICTED = [annotated("ADR: itching", id="b"), annotated("ADR: pain", id="a")]
@@ -88,3 +90,11 @@ def test_page_of_a_trained_model_has_its_learning_curve(folder: Path) -> None:
     (folder / "best").mkdir()
     run(folder / "gold.jsonl", "--model", folder / "best", "--html", folder / "report.html")
     assert "F1 on dev while training" in (folder / "report.html").read_text("utf-8")
+
+
+def test_the_parser_of_a_model_is_used_only_if_the_user_names_it(folder: Path) -> None:
+    save_model(toy_model(syntax={"parser": "corenlp:http://collector.example:9000", "gcn": {}}), folder / "model")
+    arguments = (folder / "gold.jsonl", "--model", folder / "model")
+    with pytest.raises(DisconerError, match="sends every text to that address"):
+        run(*arguments)
+    assert "Entities of 2 documents" in run(*arguments, "--parser", "none")

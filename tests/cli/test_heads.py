@@ -15,6 +15,7 @@ from disconer import Document, Recognizer, read, write
 from disconer.cli import app
 from disconer.config import load_config
 from disconer.training.loop import Loop
+from once import made_once
 from serve.fakes import running
 from training.synthetic import complaints, save_encoder
 
@@ -61,12 +62,15 @@ def train(folder: Path, out: str, *more: str) -> Path:
     return folder / out
 
 
-@pytest.fixture(scope="module", params=HEADS)
+@pytest.fixture(scope="module", params=[pytest.param("tagger", marks=pytest.mark.slow), "grid"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the name of a head: data, an encoder, a configuration by `init`, and a trained model in `run`."""
     torch.set_num_threads(1)
-    folder = tmp_path_factory.mktemp("heads") / request.param
-    (folder / "data").mkdir(parents=True)
+    return made_once(tmp_path_factory, f"heads/{request.param}", trained)
+
+
+def trained(folder: Path) -> Path:
+    (folder / "data").mkdir()
     write(complaints(60), folder / "data" / "train.jsonl")
     write(complaints(20, seed=2), folder / "data" / "dev.jsonl")
     save_encoder(folder / "encoder")
@@ -158,6 +162,7 @@ def test_spacy(folder: Path) -> None:
         assert [one.key for one in nlp(document.text)._.disconer] == [one.key for one in ner(document.text).entities]
 
 
+@pytest.mark.slow
 def test_bench_times_its_stages(folder: Path) -> None:
     options = ["--repeats", 1, "--device", "cpu", "--runtime", "torch", "--json", "--limit", 20]
     shown = run("bench", "--model", folder / "run", "--data", folder / "data" / "dev.jsonl", *options).stdout
@@ -168,7 +173,7 @@ def test_bench_times_its_stages(folder: Path) -> None:
     assert report["startup"]["onnx"]["median"] < report["startup"]["torch"]["median"]
 
 
-@pytest.mark.parametrize("how", [["--onnx"], ["--compact"]])
+@pytest.mark.parametrize("how", [pytest.param(["--onnx"], marks=pytest.mark.slow), ["--compact"]])
 def test_export(folder: Path, tmp_path: Path, how: list[str]) -> None:
     run("export", folder / "run", tmp_path / "out", *how)
     before, after = (Recognizer.from_pretrained(path) for path in (folder / "run", tmp_path / "out"))

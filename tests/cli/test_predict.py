@@ -13,16 +13,16 @@ from typer.testing import CliRunner, Result
 
 from disconer import BadInput, DisconerError, Document, read, write
 from disconer.cli import app
-from disconer.export.stored import with_graphs
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
+from once import with_graphs_once
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that finds the words p and k, and p … k."""
     folder = tmp_path_factory.mktemp("model")
-    save_model(with_graphs(letter_model()), folder)
+    save_model(with_graphs_once(tmp_path_factory, letter_model()), folder)
     return folder
 
 

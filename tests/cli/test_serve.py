@@ -11,6 +11,7 @@ from disconer import DisconerError
 from disconer.cli import app, serve
 from disconer.predict.ray import plan
 from disconer.serve.limits import Limits
+from disconer.serve.loading import Loading
 from disconer.serve.ray.plan import Plan, Replicas
 from disconer.serve.service import model_names
 
@@ -29,11 +30,13 @@ def test_options_become_limits_and_settings(monkeypatch: pytest.MonkeyPatch) -> 
     given: dict[str, Any] = {}
     monkeypatch.setattr(serve, "serve_models", lambda models, **settings: given.update(settings, models=models))
     monkeypatch.setenv("DISCONER_TOKEN", "from the environment")
-    run("--model", "a", "--model", "b=c", "--max-body", "5", "--max-wait", "0", "--port", "0", "--splitter", "lines")
+    run("--model", "a", "--model", "b=c", "--max-body", "5", "--max-wait", "0", "--port", "0")
     assert given["models"] == ["a", "b=c"]
     assert given["token"] == "from the environment"
-    assert (given["host"], given["port"], given["splitter"]) == ("127.0.0.1", 0, "lines")
+    assert (given["host"], given["port"]) == ("127.0.0.1", 0)
     assert given["limits"] == Limits(body_bytes=5, batch_seconds=0)
+    run("--splitter", "lines", "--parser", "none", "--runtime", "onnx", "--device", "cpu")
+    assert given["loading"] == Loading(splitter="lines", parser="none", runtime="onnx", device="cpu")
 
 
 def test_a_port_that_is_taken_is_said_before_a_model_is_loaded() -> None:

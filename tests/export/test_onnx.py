@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from disconer.predict.onnx.model import OnnxModel
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model
 from nn.toy import lively, toy_config, toy_model
+from once import made_once
 
 pytestmark = pytest.mark.slow
 
@@ -83,18 +85,17 @@ def made(name: str) -> Model:
 
 @pytest.fixture(scope="module", params=[*MODELS, "word vectors"])
 def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, Path]:
-    model = made(request.param)
-    folder = tmp_path_factory.mktemp("exported")
-    export_model(model, folder)
-    return model, folder
+    return made(request.param), made_once(tmp_path_factory, f"exported {request.param}", partial(export, request.param))
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, Path]:
-    model = made(SMALL)
-    folder = tmp_path_factory.mktemp("small")
-    export_model(model, folder, int8=True)
-    return model, folder
+    return made(SMALL), made_once(tmp_path_factory, f"exported {SMALL}", partial(export, SMALL))
+
+
+def export(name: str, folder: Path) -> Path:
+    export_model(made(name), folder, int8=name in MODELS_OF_8_BITS)
+    return folder
 
 
 def found(recognizer: Recognizer) -> list[tuple[str, float]]:

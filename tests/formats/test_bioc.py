@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disconer import BadInput, Document, Entity, Ledger, read, write
-from disconer.formats.bioc.xml import REPLACED, without_unwritable
 from disconer.formats.extras import SENTENCES
+from disconer.formats.xml import REPLACED, without_unwritable
 from round_trips import through
 from strategies import documents, tokenised_documents
 

@@ -9,7 +9,8 @@ import pytest
 from disconer import BadInput, Document, Entity, read, write
 from disconer.cli.convert import convert
 from disconer.formats import all_formats
-from disconer.formats.bioc.xml import REPLACED
+from disconer.formats.uima.tsv_writing import LEADING, TRIMMED
+from disconer.formats.xml import REPLACED
 from round_trips import through
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -108,3 +109,30 @@ def test_every_text_label_and_fragment_comes_back(corpus: list[Document], name: 
     some = exchanged[::10]  # brat files are many and slow to write, and all documents are alike by now
     back, _ = through(some, "folder", "brat")
     assert said(back) == said(some)
+
+
+TOOLS = [
+    ("a.json", "label-studio"),
+    ("a.jsonl", "doccano"),
+    ("a.jsonl", "prodigy"),
+    ("folder", "cas-xmi"),
+    ("folder", "cas-json"),
+    ("folder", "webanno-tsv"),
+]
+
+
+@pytest.mark.parametrize(("name", "format"), TOOLS)
+def test_annotation_tools_give_back_every_text_label_and_fragment(
+    corpus: list[Document], name: str, format: str
+) -> None:
+    def keys(documents: list[Document]) -> dict[str, tuple[str, list[object]]]:
+        return {one.id: (one.text, sorted(entity.key for entity in one.entities)) for one in documents}
+
+    exchanged, ledger = through(corpus, name, format)
+    before, after = keys(corpus), keys(exchanged)
+    changed = [id for id in before if after.get(id) != before[id]]
+    assert not ledger.errors
+    if format == "webanno-tsv":  # some annotations begin or end in whitespace
+        assert len(changed) <= ledger.losses[TRIMMED] + ledger.losses[LEADING]
+    else:
+        assert not changed

@@ -81,7 +81,10 @@ def test_numbers_without_end(tmp_path: Path, name: str, content: str) -> None:
         list(read(tmp_path / name, {".conllu": "conllu", ".inline": "inline"}[Path(name).suffix]))
 
 
-@pytest.mark.parametrize("format", ["bioc-json", "pubannotation", "bigbio", "w2ner", "dygie"])
+@pytest.mark.parametrize(
+    "format",
+    ["bioc-json", "pubannotation", "bigbio", "w2ner", "dygie", "label-studio", "doccano", "prodigy", "cas-json"],
+)
 def test_nesting_without_end(tmp_path: Path, format: str) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"infons": ' + '{"a":' * 900 + "1" + "}" * 900 + "}")

@@ -13,7 +13,11 @@ from disconer.text import segment
 from disconer.text.alignment import align
 
 LOSSLESS = ("jsonl", "parquet", "docbin")
-EXCHANGE = ("bioc-xml", "bioc-json", "pubannotation", "bigbio", "brat")
+NAMING = ("brat", "label-studio", "doccano")  # they give ids to entities without one, which is no loss
+EXCHANGE = (
+    *("bioc-xml", "bioc-json", "pubannotation", "bigbio", "prodigy", "cas-xmi", "cas-json", "webanno-tsv"),
+    *NAMING,
+)
 TOKENS = {"bio": ".bio", "bioes": ".bioes", "biohd": ".biohd", "inline": ".inline", "w2ner": ".json", "dygie": ".dygie"}
 SUFFIXES = {
     **dict.fromkeys(LOSSLESS, ""),
@@ -24,7 +28,10 @@ SUFFIXES = {
     "bioc-json": ".json",
     "pubannotation": ".jsonl",
     "bigbio": ".jsonl",
-    "brat": "",
+    "label-studio": ".json",
+    "doccano": ".jsonl",
+    "prodigy": ".jsonl",
+    **dict.fromkeys(("brat", "cas-xmi", "cas-json", "webanno-tsv"), ""),
     **TOKENS,
 }
 
@@ -32,6 +39,7 @@ SUFFIXES = {
 # Losses that explain no change of text, labels or fragments.
 BESIDE = (
     *("sentences with", "dependency", "brat ", "bioc ", "bigbio ", "pubannotation ", "conllu ", "dygie ", "w2ner "),
+    *("label-studio ", "doccano ", "prodigy "),
     *("scores", "entity ids", "texts of normalisations", "roles of", "attributes", "fields", "documents'", "infons"),
 )
 
@@ -103,8 +111,8 @@ def _bare(documents: Sequence[Document]) -> Any:
 
 
 def _named(document: Document, format: str) -> list[Any]:
-    """Entities. brat gives ids to those without one, which is no loss, and counts those that it replaces."""
-    return [(entity.key, entity.score, format == "brat" or entity.id) for entity in document.entities]
+    """Entities; formats that give ids count those that they replace."""
+    return [(entity.key, entity.score, format in NAMING or entity.id) for entity in document.entities]
 
 
 def _in_tokens(document: Document) -> tuple[list[list[str]], list[Any]]:

@@ -4,6 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from once import trainings_share_graphs
+
+__all__ = ["trainings_share_graphs"]
+
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ def test_a_device_that_is_not_there(device: str) -> None:
         Recognizer(letter_model(), device=device)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
 def test_the_command_says_it_in_one_paragraph(tmp_path: Path) -> None:
     save_model(letter_model(), tmp_path / "model")

@@ -16,6 +16,8 @@ from disconer.training.data import read_data
 from disconer.training.start_from import first_model
 from training.synthetic import complaints, prepare
 
+pytestmark = pytest.mark.slow
+
 JOINT = Path(__file__).parents[2] / "recipes" / "joint.py"
 LABEL_LAYERS = {"head.grid.output.weight", "head.grid.output.bias", "head.grid.biaffine.matrices"}
 

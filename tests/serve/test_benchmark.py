@@ -12,14 +12,15 @@ import pytest
 from disconer import Document, write
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
+from once import with_graphs_once
 
 pytestmark = pytest.mark.slow
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "serving.py"
 
 
-def test_right_answers_under_load_and_none_lost(tmp_path: Path) -> None:
-    save_model(letter_model(), tmp_path / "model")
+def test_right_answers_under_load_and_none_lost(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    save_model(with_graphs_once(tmp_path_factory, letter_model()), tmp_path / "model")
     texts = [f"{'p ' * (number % 4)}x{number} {'and k ' * (number % 3)}." for number in range(40)]
     write([Document("a", "\n".join(texts))], tmp_path / "texts.jsonl")
     command = [sys.executable, BENCHMARK, tmp_path / "model", tmp_path / "texts.jsonl"]

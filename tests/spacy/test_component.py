@@ -294,5 +294,5 @@ def test_labels_and_threshold_are_the_recogniser_s(monkeypatch: pytest.MonkeyPat
         "disconer.predict.recognizer.Recognizer.from_pretrained", lambda model, **given: asked.update(given)
     )
     added: Any = spacy.blank("en").add_pipe("disconer", config={"labels": ["ADR"], "threshold": 0.5})
-    added._held._load("model")
+    added._held._load()
     assert (asked["labels"], asked["threshold"]) == (["ADR"], 0.5)

@@ -20,10 +20,12 @@ import spacy
 from disconer import DisconerError, Document
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import save_model
-from nn.toy import lively, toy_model
+from nn.toy import letter_model, lively, toy_model
+from once import with_graphs_once
 from spacy_docs import Stub, pipeline
 
 TEXTS = ["Pain and stiffness in my knees, after 5 mg aspirin. No fever.", "Rash.", "Severe renal or hepatic pain"]
+SERVER = "corenlp:http://collector.example:9000"
 SECONDS = 30  # after which a process that has nothing to do is taken to be stuck
 
 
@@ -87,6 +89,57 @@ def test_a_pipeline_can_be_pickled_before_and_after_it_was_used(nlp: Language) -
     expected = found(nlp)
     used = pickle.loads(pickle.dumps(nlp))
     assert found(unused) == found(used) == expected
+
+
+def test_a_model_for_onnx_runtime_is_saved_and_pickled_like_any(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    save_model(with_graphs_once(tmp_path_factory, letter_model()), tmp_path / "model")
+    nlp, other = spacy.blank("en"), spacy.blank("en")
+    nlp.add_pipe("disconer", config={"model": str(tmp_path / "model")})
+    assert [entity.text for entity in nlp("p in my k")._.disconer] == ["p k"]
+    assert nlp.get_pipe("disconer").recognizer.runtime == "onnx"
+    other.add_pipe("disconer")
+    other.from_bytes(nlp.to_bytes())
+    other.to_disk(tmp_path / "pipeline")  # where the bytes were written is still there
+    pickled = pickle.dumps(nlp)
+    (tmp_path / "model").rename(tmp_path / "away")
+    for again in (spacy.load(tmp_path / "pipeline"), pickle.loads(pickled), pickle.loads(pickle.dumps(other))):
+        assert [entity.text for entity in again("p in my k")._.disconer] == ["p k"]
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A model that was trained with the trees of a server."""
+    save_model(toy_model(syntax={"parser": SERVER, "gcn": {}}), tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_the_parser_of_a_model_is_used_only_if_the_user_names_it(elsewhere: Path) -> None:
+    refused, chosen = spacy.blank("en"), spacy.blank("en")
+    refused.add_pipe("disconer", config={"model": str(elsewhere)})
+    with pytest.raises(DisconerError, match="sends every text to that address"):
+        refused(TEXTS[0])
+    chosen.add_pipe("disconer", config={"model": str(elsewhere), "parser": "none"})
+    assert not chosen.get_pipe("disconer").recognizer.parses
+    assert chosen(TEXTS[0]).text == TEXTS[0]
+
+
+@pytest.mark.parametrize("in_config", [None, SERVER], ids=["of the model", "of the pipeline"])
+def test_a_saved_pipeline_names_no_server_for_those_who_load_it(
+    elsewhere: Path, tmp_path: Path, in_config: str | None
+) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("disconer", config={"model": str(elsewhere), "parser": in_config})
+    nlp.to_disk(tmp_path / "pipeline")
+    loaded = spacy.load(tmp_path / "pipeline")
+    with pytest.raises(DisconerError, match="sends every text to that address"):
+        loaded(TEXTS[0])
+    trees = tmp_path / "a.conllu"
+    trees.write_text("1\tRash\t_\t_\t_\t_\t0\troot\t_\t_\n2\t.\t_\t_\t_\t_\t1\tpunct\t_\t_\n\n")
+    loaded.get_pipe("disconer").parser = f"conllu:{trees}"
+    assert loaded.get_pipe("disconer").recognizer.parses
+    assert loaded("Rash.").text == "Rash."
 
 
 def test_several_processes_find_the_same(nlp: Language) -> None:

@@ -11,7 +11,10 @@ import torch
 
 from disconer.config import Config
 from disconer.training import TrainingResult, train
+from once import made_once, trainings_share_graphs
 from training.synthetic import complaints, prepare
+
+__all__ = ["trainings_share_graphs"]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -33,7 +36,10 @@ class Run:
 @pytest.fixture(scope="session")
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A small run from beginning to end, not to be changed."""
-    folder = tmp_path_factory.mktemp("unbroken")
+    return made_once(tmp_path_factory, "unbroken", _run)
+
+
+def _run(folder: Path) -> Run:
     documents = complaints(16)
     rates = {"encoder_rate": 2e-3, "head_rate": 1e-2, "adversarial": 0.0}
     config = prepare(folder, documents, documents, epochs=2, batch_tokens=8, **rates)

@@ -26,6 +26,7 @@ from disconer.training.data import read_data
 from disconer.training.display import Display
 from disconer.training.start_from import first_model
 from disconer.training.state import facts_of_all, run_facts
+from once import made_once
 from training.launch import launch, training
 from training.synthetic import DRUGS, PLACES, complaints, prepare
 from training.test_resume import Killed, assert_same_result, dying_in_epoch
@@ -62,10 +63,12 @@ class Family:
     config: Config
 
 
-def family(folder: Path, head: dict[str, Any], **words: dict[str, Any]) -> Family:
+def family(folder: Path, head: dict[str, Any] | None = None, **words: dict[str, Any]) -> Family:
     base = changed(prepare(folder, complaints(8), complaints(8), epochs=1, **RATES), **words)
-    base = config_from_dict(base.to_dict() | {"head": head})
+    if head is not None:
+        base = config_from_dict(base.to_dict() | {"head": head})
     given = train(base, folder / "given").folder
+    (folder / "own").mkdir()
     own = prepare(folder / "own", renamed(complaints(12), SISTER), renamed(complaints(6, seed=2), SISTER), **RATES)
     values = base.to_dict() | {"data": own.to_dict()["data"]}
     values["training"] |= {"start_from": str(folder / "given"), "epochs": 2}
@@ -74,9 +77,7 @@ def family(folder: Path, head: dict[str, Any], **words: dict[str, Any]) -> Famil
 
 @pytest.fixture(scope="module")
 def spans(tmp_path_factory: pytest.TempPathFactory) -> Family:
-    folder = tmp_path_factory.mktemp("family")
-    (folder / "own").mkdir()
-    return family(folder, {"kind": "span"})
+    return made_once(tmp_path_factory, "family", family)
 
 
 def first(config: Config) -> tuple[Model, list[str]]:
@@ -91,9 +92,9 @@ def assert_same_words(model: Model, given: Model) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["span", "grid", "tagger"])
 def test_words_and_head_are_taken_over(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "own").mkdir()
     made = family(tmp_path, {"kind": kind}, encoder={"layers": "mix"})
     model, notes = first(made.config)
     given = load_model(made.given)
@@ -187,6 +188,7 @@ def test_a_model_for_onnx_cannot_be_trained(spans: Family, tmp_path: Path) -> No
         train(changed(spans.config, training={"start_from": str(tmp_path / "exported")}), tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_word_vectors_and_syntax(tmp_path: Path) -> None:
     """The words known are those of the model: its file of vectors is not needed."""
     vectors = tmp_path / "vectors.txt"

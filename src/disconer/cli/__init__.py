@@ -15,6 +15,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from disconer.cli.adapt import adapt_cli
+from disconer.cli.agree import agree_cli
 from disconer.cli.bench import bench_cli
 from disconer.cli.check import check_cli
 from disconer.cli.commands import Command, Group, OutputCommand
@@ -32,6 +33,7 @@ from disconer.cli.prepare import PrepareCommand, prepare_cli
 from disconer.cli.render import render_cli
 from disconer.cli.serve import serve_cli
 from disconer.cli.stats import stats_cli
+from disconer.cli.suggest import suggest_cli
 from disconer.cli.train import train_cli
 from disconer.core.errors import DisconerError, DisconerWarning
 from disconer.core.version import __version__
@@ -73,11 +75,13 @@ app = typer.Typer(
 app.command("predict", cls=RayCommand, rich_help_panel="Find entities")(predict_cli)
 app.command("serve", cls=RayCommand, rich_help_panel="Find entities")(serve_cli)
 app.command("render", cls=Command, rich_help_panel="Find entities")(render_cli)
+app.command("suggest", cls=OutputCommand, rich_help_panel="Find entities")(suggest_cli)
 app.command("merge", cls=Command, rich_help_panel="Find entities")(merge_cli)
 app.command("convert", cls=OutputCommand, rich_help_panel="Data")(convert_cli)
 app.command("formats", cls=Command, rich_help_panel="Data")(formats_cli)
 app.command("stats", cls=Command, rich_help_panel="Data")(stats_cli)
 app.command("check", cls=Command, rich_help_panel="Data")(check_cli)
+app.command("agree", cls=Command, rich_help_panel="Data")(agree_cli)
 app.command("prepare", cls=PrepareCommand, rich_help_panel="Data")(prepare_cli)
 app.command("parse", cls=OutputCommand, rich_help_panel="Data")(parse_cli)
 app.command("init", cls=Command, rich_help_panel="Training")(init_cli)

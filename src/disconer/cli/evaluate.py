@@ -28,6 +28,7 @@ def evaluate_files(
     *,
     model: str | None = None,
     runtime: RuntimeName | None = None,
+    parser: str | None = None,
     predictions: Path | None = None,
     from_format: str | None = None,
     predictions_format: str | None = None,
@@ -53,15 +54,17 @@ def evaluate_files(
         predicted: Iterable[Document] = read(predictions, predictions_format, ledger)
     else:
         documents, texts = tee(documents)
-        predicted = _predict(str(model), runtime, texts)
+        predicted = _predict(str(model), runtime, parser, texts)
     pairs = paired(documents, predicted, missing_as_empty=missing_as_empty)
     return _compare(pairs, html, {"gold": str(gold), "model": model, "predictions": predictions})
 
 
-def _predict(model: str, runtime: RuntimeName | None, documents: Iterable[Document]) -> Iterator[Document]:
+def _predict(
+    model: str, runtime: RuntimeName | None, parser: str | None, documents: Iterable[Document]
+) -> Iterator[Document]:
     from disconer.predict.recognizer import Recognizer
 
-    recognizer = Recognizer.from_pretrained(model, runtime=runtime, keep_parses=True)
+    recognizer = Recognizer.from_pretrained(model, runtime=runtime, parser=parser, keep_parses=True)
     return recognizer.annotate(document.replace(entities=()) for document in documents)
 
 
@@ -92,6 +95,10 @@ def evaluate_cli(
         RuntimeName | None,
         typer.Option("--runtime", help="onnx or torch; default: torch on a GPU, else ONNX Runtime."),
     ] = None,
+    parser: Annotated[
+        str | None,
+        typer.Option("--parser", metavar="P", help="Dependency parser to use instead of the model's own."),
+    ] = None,
     predictions: Annotated[
         Path | None, typer.Option("--predictions", metavar="P", help="Predicted documents, matched by id.")
     ] = None,
@@ -119,6 +126,7 @@ def evaluate_cli(
         gold,
         model=model,
         runtime=runtime,
+        parser=parser,
         predictions=predictions,
         from_format=from_format,
         predictions_format=predictions_format,

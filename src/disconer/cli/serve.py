@@ -15,6 +15,7 @@ from disconer.core.installed import require
 from disconer.predict.ray.plan import check_ray_installed
 from disconer.predict.settings import RuntimeName
 from disconer.serve.limits import Limits
+from disconer.serve.loading import AS_USUAL, Loading, load_recognizers
 from disconer.serve.ray.plan import Plan, Replicas
 from disconer.store.names import default_model
 from disconer.text import SplitterName
@@ -36,9 +37,7 @@ def serve_models(
     host: str = HOST,
     port: int = PORT,
     token: str | None = None,
-    device: str | None = None,
-    splitter: SplitterName | None = None,
-    runtime: RuntimeName | None = None,
+    loading: Loading = AS_USUAL,
     limits: Limits = DEFAULT,
 ) -> None:
     """Serve models until a signal stops the process.
@@ -52,7 +51,7 @@ def serve_models(
 
     named = model_names(models)
     with bound_socket(host, port) as bound:
-        recognizers = _load(named, device, splitter, runtime)
+        recognizers = _load(named, loading)
         app = create_app(recognizers, limits=limits, token=token)
         logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
         server = make_server(
@@ -72,9 +71,7 @@ def serve_models_on_ray(
     host: str = HOST,
     port: int = PORT,
     token: str | None = None,
-    device: str | None = None,
-    splitter: SplitterName | None = None,
-    runtime: RuntimeName | None = None,
+    loading: Loading = AS_USUAL,
     limits: Limits = DEFAULT,
 ) -> None:
     """Serve models on Ray; address and plan: see `disconer.serve.ray`."""
@@ -94,9 +91,7 @@ def serve_models_on_ray(
         plan=plan,
         limits=limits,
         token=token,
-        device=device,
-        splitter=splitter,
-        runtime=runtime,
+        loading=loading,
     )
 
 
@@ -113,16 +108,9 @@ def check_installed() -> None:
     require("The service", "serve", NEEDED)
 
 
-def _load(
-    named: dict[str, str], device: str | None, splitter: SplitterName | None, runtime: RuntimeName | None
-) -> dict[str, Annotator]:
+def _load(named: dict[str, str], loading: Loading) -> Mapping[str, Annotator]:
     print(f"loading {', '.join(named)} …", file=sys.stderr, flush=True)
-    from disconer.predict.recognizer import Recognizer  # only here: it may import torch
-
-    return {
-        name: Recognizer.from_pretrained(where, device=device, splitter=splitter, runtime=runtime)
-        for name, where in named.items()
-    }
+    return load_recognizers(named, loading)
 
 
 def _say_where(bound: socket.socket, models: Mapping[str, Annotator], *, has_token: bool) -> None:
@@ -164,6 +152,9 @@ def serve_cli(
     splitter: Annotated[
         SplitterName | None,
         typer.Option(help="Sentence splitter; default: each model's. See data.splitter."),
+    ] = None,
+    parser: Annotated[
+        str | None, typer.Option(metavar="P", help="Dependency parser to use instead of each model's own.")
     ] = None,
     runtime: Annotated[
         RuntimeName | None, typer.Option(help="onnx or torch; default: torch on a GPU, else ONNX Runtime.")
@@ -213,6 +204,7 @@ def serve_cli(
         end_service_on_ray(ray)
         return
     chosen = models or [default_model()]
+    loading = Loading(device=device, splitter=splitter, parser=parser, runtime=runtime)
     if ray is not None:
         plan = Plan(replicas=Replicas.parse(replicas or "1"), threads=threads or 1, gpus=gpus or 0.0)
         serve_models_on_ray(
@@ -222,14 +214,10 @@ def serve_cli(
             host=host,
             port=port,
             token=token,
-            device=device,
-            splitter=splitter,
-            runtime=runtime,
+            loading=loading,
             limits=limits,
         )
         return
     if (replicas, threads, gpus) != (None, None, None):
         raise DisconerError("--replicas, --threads and --gpus need --ray", fix="Add --ray.")
-    serve_models(
-        chosen, host=host, port=port, token=token, device=device, splitter=splitter, runtime=runtime, limits=limits
-    )
+    serve_models(chosen, host=host, port=port, token=token, loading=loading, limits=limits)

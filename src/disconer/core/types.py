@@ -310,6 +310,19 @@ class Corpus:
     def __post_init__(self) -> None:
         _set(self, "splits", {name: tuple(documents) for name, documents in self.splits.items()})
 
+    @classmethod
+    def from_datasets(cls, data: Any) -> Corpus:
+        """From a `DatasetDict` of Hugging Face's `datasets`, or a single `Dataset`."""
+        from disconer.formats.datasets import from_dataset_dict  # imported here, as `formats` imports this module
+
+        return cls(from_dataset_dict(data))
+
+    def to_datasets(self) -> Any:
+        """A `DatasetDict` of Hugging Face's `datasets`, with a row for each document and all its fragments."""
+        from disconer.formats.datasets import to_dataset_dict
+
+        return to_dataset_dict(self.splits)
+
     def __getitem__(self, split: str) -> tuple[Document, ...]:
         return self.splits[split]
 

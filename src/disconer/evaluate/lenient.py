@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from disconer.core.types import Fragment
-from disconer.evaluate.measures import Counts, Unique
+from disconer.evaluate.measures import Counts, Key, Unique
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -33,20 +33,45 @@ def lenient(text: str, gold: Unique, predicted: Unique) -> Lenient:
     if not gold or not predicted:
         nothing = Counts(len(gold), 0, len(predicted), 0)
         return Lenient(nothing, nothing)
-    words = [word.span() for word in _WORD.finditer(text)]
-    starts, ends = [start for start, _ in words], [end for _, end in words]
-    ours, theirs = (
-        [(label, _touched(fragments, starts, ends)) for label, fragments in side] for side in (gold, predicted)
-    )
-    found, right = _sharing(ours, theirs), _sharing(theirs, ours)
+    found, right = _both_ways(text, gold, predicted)
     return Lenient(
         Counts(len(gold), sum(same for same, _ in found), len(predicted), sum(same for same, _ in right)),
         Counts(len(gold), sum(some for _, some in found), len(predicted), sum(some for _, some in right)),
     )
 
 
-def _touched(fragments: Iterable[Fragment], starts: Sequence[int], ends: Sequence[int]) -> set[int]:
-    return {number for start, end in fragments for number in range(bisect_right(ends, start), bisect_left(starts, end))}
+def found_in_part(text: str, gold: Unique, predicted: Unique) -> tuple[set[Key], set[Key]]:
+    """The gold entities that share a word with a prediction of their label, and the predictions likewise."""
+    found, right = _both_ways(text, gold, predicted)
+    return (
+        {key for key, (same, _) in zip(gold, found, strict=True) if same},
+        {key for key, (same, _) in zip(predicted, right, strict=True) if same},
+    )
+
+
+class Words:
+    """The words of a text, by number: runs of letters and digits, and every other character that is no whitespace."""
+
+    def __init__(self, text: str) -> None:
+        spans = [word.span() for word in _WORD.finditer(text)]
+        self._starts, self._ends = [start for start, _ in spans], [end for _, end in spans]
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def touched(self, fragments: Iterable[Fragment]) -> set[int]:
+        """The numbers of the words that share characters with the fragments."""
+        return {
+            number
+            for start, end in fragments
+            for number in range(bisect_right(self._ends, start), bisect_left(self._starts, end))
+        }
+
+
+def _both_ways(text: str, gold: Unique, predicted: Unique) -> tuple[list[tuple[bool, bool]], list[tuple[bool, bool]]]:
+    words = Words(text)
+    ours, theirs = ([(label, words.touched(fragments)) for label, fragments in side] for side in (gold, predicted))
+    return _sharing(ours, theirs), _sharing(theirs, ours)
 
 
 def _sharing(entities: Sequence[Labelled], others: Sequence[Labelled]) -> list[tuple[bool, bool]]:

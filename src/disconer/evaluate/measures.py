@@ -101,7 +101,7 @@ def entities(gold: Unique, predicted: Unique) -> Counts:
 
 def by_label(gold: Unique, predicted: Unique) -> dict[str, Counts]:
     """Whole entities of each label that occurs on either side."""
-    return _grouped(gold, predicted, lambda entity: entity.label)
+    return grouped(gold, predicted, label_of, gold.keys() & predicted.keys())
 
 
 def by_kind(gold: Unique, predicted: Unique) -> dict[Kind, Counts]:
@@ -112,22 +112,33 @@ def by_kind(gold: Unique, predicted: Unique) -> dict[Kind, Counts]:
     Being discontinuous depends on the entity alone: that kind's counts are those of discontinuous entities
     alone, predicted against gold.
     """
-    return _grouped(gold, predicted, _kind)
+    return grouped(gold, predicted, kind_of, gold.keys() & predicted.keys())
 
 
-def _kind(entity: Entity) -> Kind:
+def label_of(entity: Entity) -> str:
+    return entity.label
+
+
+def kind_of(entity: Entity) -> Kind:
     if entity.kind is None:
         raise ValueError(f"entity {entity.label} {entity.fragments} stands in no document")
     return entity.kind
 
 
-def _grouped(gold: Unique, predicted: Unique, group: Callable[[Entity], Group]) -> dict[Group, Counts]:
+def grouped(
+    gold: Unique, predicted: Unique, group: Callable[[Entity], Group], matched: Set[Key], right: Set[Key] | None = None
+) -> dict[Group, Counts]:
+    """Counts of each group of entities.
+
+    matched: the gold entities that count as found. right: the predictions that count as right; `matched` if None.
+    """
+    right = matched if right is None else right
     in_gold = Counter(group(entity) for entity in gold.values())
-    found = Counter(group(entity) for key, entity in gold.items() if key in predicted)
+    found = Counter(group(entity) for key, entity in gold.items() if key in matched)
     in_predicted = Counter(group(entity) for entity in predicted.values())
-    right = Counter(group(entity) for key, entity in predicted.items() if key in gold)
+    correct = Counter(group(entity) for key, entity in predicted.items() if key in right)
     return {
-        name: Counts(in_gold[name], found[name], in_predicted[name], right[name]) for name in in_gold | in_predicted
+        name: Counts(in_gold[name], found[name], in_predicted[name], correct[name]) for name in in_gold | in_predicted
     }
 
 

@@ -34,7 +34,7 @@ def paired(
         for document in (one_gold, one_predicted):
             if document is not None and document.id in waiting_gold and document.id in waiting_predicted:
                 pair = waiting_gold.take(document.id), waiting_predicted.take(document.id)
-                _check_same_text(*pair)
+                check_same_text(*pair)
                 yield pair
     _check_none_extra(waiting_predicted)
     if not missing_as_empty:
@@ -73,7 +73,10 @@ class _Waiting:
         return f"{shown} and {hidden} more" if hidden > 0 else shown
 
 
-def _check_same_text(gold: Document, predicted: Document) -> None:
+def check_same_text(
+    gold: Document, predicted: Document, what: str = "The prediction and the gold document have different texts"
+) -> None:
+    """Stop if two versions of a document have different texts, and show the first difference."""
     if gold.text == predicted.text:
         return
     offset = next(
@@ -81,11 +84,11 @@ def _check_same_text(gold: Document, predicted: Document) -> None:
         min(len(gold.text), len(predicted.text)),
     )
     raise DisconerError(
-        "The prediction and the gold document have different texts",
+        what,
         where=Where(document=gold.id, offset=offset),
         got=excerpt(predicted.text[offset : offset + CONTEXT]),
         expected=excerpt(gold.text[offset : offset + CONTEXT]),
-        fix="Predict on exactly the annotated text; a lost line break or BOM shifts every offset after it.",
+        fix="Both must be of exactly the same text; a lost line break or BOM shifts every offset after it.",
     )
 
 

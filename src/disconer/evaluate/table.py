@@ -47,8 +47,8 @@ def _figures(evaluation: Evaluation) -> Table:
         _row("relations", evaluation.relations),
     ]
     intervals = (
-        f"{100 * LEVEL:.0f} % intervals of F1 over documents: all {_interval(evaluation.overall_interval())}, "
-        f"discontinuous {_interval(evaluation.discontinuous_interval())}"
+        f"{100 * LEVEL:.0f} % intervals of F1 over documents: all {shown_interval(evaluation.overall_interval())}, "
+        f"discontinuous {shown_interval(evaluation.discontinuous_interval())}"
     )
     return Table(
         f"Entities of {evaluation.documents:,} documents",
@@ -71,9 +71,9 @@ def _row(name: str, counts: Counts) -> Row:
     """A dash if there is nothing to divide by."""
     return (
         name,
-        _percent(counts.precision) if counts.predicted else NONE,
-        _percent(counts.recall) if counts.gold else NONE,
-        NONE if counts.is_empty else _percent(counts.f1),
+        percent(counts.precision) if counts.predicted else NONE,
+        percent(counts.recall) if counts.gold else NONE,
+        NONE if counts.is_empty else percent(counts.f1),
         *_numbers(counts.gold, counts.found, counts.predicted, counts.right),
     )
 
@@ -88,15 +88,15 @@ def _errors(evaluation: Evaluation) -> Table:
 
 def _calibration(calibration: Calibration, error: float) -> Table:
     rows: list[Row] = [
-        (f"{bin.low:.1f} to {bin.high:.1f}", _percent(bin.mean_score), _percent(bin.share_right), f"{bin.count:,}")
+        (f"{bin.low:.1f} to {bin.high:.1f}", percent(bin.mean_score), percent(bin.share_right), f"{bin.count:,}")
         for bin in calibration.bins
         if bin.count
     ]
-    note = f"expected calibration error {_percent(error)}"
+    note = f"expected calibration error {percent(error)}"
     return Table("Calibration", ("score", "mean score", "share right", "predictions"), [rows], note)
 
 
-def _percent(figure: float) -> str:
+def percent(figure: float) -> str:
     return f"{100 * figure:.1f}"
 
 
@@ -104,5 +104,5 @@ def _numbers(*numbers: int) -> Row:
     return tuple(f"{number:,}" for number in numbers)
 
 
-def _interval(interval: Interval | None) -> str:
-    return f"{_percent(interval.low)} to {_percent(interval.high)}" if interval else NONE
+def shown_interval(interval: Interval | None) -> str:
+    return f"{percent(interval.low)} to {percent(interval.high)}" if interval else NONE

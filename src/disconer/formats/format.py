@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from disconer.core.errors import BadInput
+from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.source import Member, Source
-from disconer.formats.target import new_file
+from disconer.formats.target import new_file, new_folder, new_path
 
 Reader = Callable[[Source, Ledger], Iterator[Document]]
 Writer = Callable[[Iterable[Document], Path, Ledger], None]
@@ -58,6 +58,36 @@ def member_reader(suffixes: tuple[str, ...], read_member: Callable[[Member, Ledg
                     ledger.error(error)
 
     return read
+
+
+def file_writer(
+    suffix: str,
+    content: Callable[[Document, Ledger], bytes],
+    what: str,
+    beside: Mapping[str, bytes] | None = None,
+) -> Writer:
+    """A writer for formats that have one document per file: a folder of them.
+
+    what: the format, for a message. beside: files that the folder also gets, by name.
+    """
+
+    def write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
+        if path.suffix.lower() == suffix:
+            raise DisconerError(
+                f"{what} has one document per file and is written as a folder",
+                where=Where(str(path)),
+                fix="Name a folder.",
+            )
+        with new_folder(path) as folder:
+            for name, data in (beside or {}).items():
+                (folder / name).write_bytes(data)
+            for document in documents:
+                try:
+                    new_path(folder, document.id, suffix, ledger).write_bytes(content(document, ledger))
+                except BadInput as error:
+                    ledger.error(error)
+
+    return write
 
 
 def stream_writer(write_stream: Callable[[Iterable[Document], BinaryIO, Ledger], None]) -> Writer:

@@ -11,7 +11,7 @@ from typing import Any
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats.format import Writer
+from disconer.formats.format import Reader, Writer, member_reader
 from disconer.formats.source import MAX_LINE, Member, decode
 from disconer.formats.target import new_file
 
@@ -151,6 +151,28 @@ def leading_keys(head: bytes) -> set[str]:
             keys.add(last[1:-1].decode("utf-8", "replace"))
         last = piece
     return keys
+
+
+FromRecord = Callable[[Any, str, Where, Ledger], Document | None]
+
+
+def record_reader(from_record: FromRecord) -> Reader:
+    """A reader of records that are a document each.
+
+    from_record: from a record, the name of the document if it has none, and its place; None for what is no document.
+    """
+
+    def read(member: Member, ledger: Ledger) -> Iterator[Document]:
+        for number, (where, record) in enumerate(iter_records(member, ledger), 1):
+            try:
+                document = from_record(record, f"{member.stem}-{number}", where, ledger)
+            except BadInput as error:
+                ledger.error(error)
+                continue
+            if document is not None:
+                yield document
+
+    return member_reader(SUFFIXES, read)
 
 
 def json_writer(to_record: Callable[[Document, Ledger], dict[str, Any]]) -> Writer:

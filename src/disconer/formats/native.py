@@ -23,6 +23,8 @@ from disconer.formats.jsonfiles import check_depth, leading_keys, parse_json
 from disconer.formats.source import Member
 
 UNKNOWN_FIELDS = "fields that disconer's JSONL does not define"
+# Fields that tell other formats, which may also have an id and a text.
+_FOREIGN = {"passages", "denotations", "label", "labels", "relations", "spans", "answer", "_task_hash"}
 _FIELDS = {"id", "text", "entities", "sentences", "extras"}
 # The last four follow from the others; `Entity.to_dict` has them.
 _ENTITY_FIELDS = {"id", "label", "fragments", "score", "start", "end", "text", "kind"}
@@ -166,7 +168,7 @@ def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> N
 
 def _sniff(name: str, head: bytes) -> bool:
     keys = leading_keys(head)
-    return head.lstrip()[:1] == b"{" and keys >= {"id", "text"} and not keys & {"passages", "denotations"}
+    return head.lstrip()[:1] == b"{" and keys >= {"id", "text"} and not keys & _FOREIGN
 
 
 FORMAT = Format(

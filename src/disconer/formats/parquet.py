@@ -30,7 +30,7 @@ COMPRESSION = "zstd"
 ROWS = 1000  # documents in memory at once
 
 _MAGIC = b"PAR1"
-_COLUMNS = ("id", "text", "entities", "sentences", "extras")
+COLUMNS = ("id", "text", "entities", "sentences", "extras")
 
 
 def schema() -> pa.Schema:
@@ -103,14 +103,14 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
 
     with member.open() as stream, _checked(member):
         file = ParquetFile(stream)
-        columns = [name for name in _COLUMNS if name in file.schema_arrow.names]
+        columns = [name for name in COLUMNS if name in file.schema_arrow.names]
         _check_columns(file.schema_arrow.names, member)
         number = 0
         for batch in file.iter_batches(batch_size=ROWS, columns=columns):
             for row in _rows(batch):
                 number += 1
                 try:
-                    yield _document(row, ledger, f"{member.origin}, row {number}")
+                    yield document_of_row(row, ledger, f"{member.origin}, row {number}")
                 except BadInput as error:
                     ledger.error(error)
 
@@ -130,7 +130,8 @@ def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | UnicodeDecodeError
         yield row
 
 
-def _document(row: dict[str, Any] | UnicodeDecodeError, ledger: Ledger, where: str) -> Document:
+def document_of_row(row: dict[str, Any] | UnicodeDecodeError, ledger: Ledger, where: str) -> Document:
+    """The document of a row. where: the row's place, for messages."""
     if isinstance(row, UnicodeDecodeError):
         raise BadInput(
             "bad-encoding", "A string of this row is not UTF-8", where=Where(where), fix="Make the table again."

@@ -2,16 +2,22 @@
 
 Entity declarations are refused (a few of them expand to gigabytes, others read files), so they never
 reach a parser that would expand them. A DOCTYPE that only names its DTD is allowed and not followed.
+
+For writers: documents without the characters that XML cannot hold.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any, BinaryIO
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from disconer.core.errors import BadInput, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
 
 MAX_DEPTH = 200  # no annotation format nests deeper; such a file is meant to exhaust the stack
 _CHUNK = 2**16
@@ -139,3 +145,47 @@ class _Parser:
 def _qualified(name: str) -> str:
     """ElementTree's `{namespace}name` from expat's `namespace}name`."""
     return f"{{{name}" if "}" in name else name
+
+
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+REPLACED = "characters not allowed in XML, replaced"
+
+
+def without_unwritable(document: Document, extras: Collection[str], ledger: Ledger) -> Document:
+    """The document with a stand-in for each such character, counted as lost, so that every offset stays right.
+
+    extras: the names of those that are written, at least in part.
+    """
+    parts = [
+        document.id,
+        document.text,
+        [[entity.label, entity.id] for entity in document.entities],
+        {name: value for name, value in document.extras.items() if name in extras},
+    ]
+    (id, text, names, own_extras), n_replaced = _cleaned(parts)
+    if not n_replaced:
+        return document
+    ledger.lost(REPLACED, n_replaced)
+    entities = [
+        replace(entity, label=label, id=name) for entity, (label, name) in zip(document.entities, names, strict=True)
+    ]
+    return document.replace(id=id, text=text, entities=tuple(entities), extras={**document.extras, **own_extras})
+
+
+def _cleaned(value: Any) -> tuple[Any, int]:
+    """A JSON value with all its strings cleaned, and the number of characters replaced."""
+    if isinstance(value, str):
+        return _UNWRITABLE.subn(_stand_in, value)
+    if isinstance(value, list):
+        pairs = [_cleaned(item) for item in value]
+        return [item for item, _ in pairs], sum(n for _, n in pairs)
+    if isinstance(value, dict):
+        keys, n_keys = _cleaned(list(value))
+        values, n_values = _cleaned(list(value.values()))
+        return dict(zip(keys, values, strict=True)), n_keys + n_values
+    return value, 0
+
+
+def _stand_in(match: re.Match[str]) -> str:
+    """A space for what counts as whitespace (a form feed), so that no fragment changes; else U+FFFD."""
+    return " " if match.group().isspace() else "\ufffd"

@@ -7,6 +7,7 @@ import warnings
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sized
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar, overload
 
 from disconer.config import SyntaxConfig
@@ -109,6 +110,26 @@ class Recognizer:
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """Save the model to a folder that `from_pretrained` reads."""
         self.model.save(Path(path))
+
+    def push_to_hub(
+        self,
+        repo_id: str,
+        *,
+        private: bool | None = None,
+        token: str | None = None,
+        commit_message: str = "Add model",
+    ) -> str:
+        """Upload the model with its card to the Hugging Face Hub, where `from_pretrained(repo_id)` finds it.
+
+        repo_id: "name" or "organisation/name"; the repository is created if there is none.
+        private: whether a new repository is; None for what the account is set to. token: None for the one logged in.
+        Returns the address of the repository.
+        """
+        from disconer.store.hub import push_folder
+
+        with TemporaryDirectory() as folder:
+            self.save_pretrained(folder)
+            return push_folder(Path(folder), repo_id, private=private, token=token, message=commit_message)
 
     @property
     def runtime(self) -> RuntimeName:

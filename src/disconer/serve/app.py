@@ -24,6 +24,7 @@ from disconer.serve.middleware import OPEN_FOLDER, BodyLimit, TokenCheck, is_ope
 from disconer.serve.problems import handle_faults, needs_json
 from disconer.serve.schemas import ProblemAnswer, brat, brat_answer, given_document, wanted
 from disconer.serve.service import Annotator, Service
+from disconer.serve.tools import tools_router
 from disconer.serve.watch import CONTENT_TYPE, Watch
 
 
@@ -149,6 +150,7 @@ def create_app(
     app = FastAPI(title="disconer", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.service = service
     app.include_router(api_router(service))
+    app.include_router(tools_router(service, PROBLEMS))
     app.include_router(health_router(service))
     app.include_router(assets_router())
     describe(app, service, needs_token=token is not None)

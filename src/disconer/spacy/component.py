@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import srsly
@@ -21,7 +18,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Sentence
 from disconer.formats.docbin.documents import has_sentences, sentences_of
 from disconer.formats.docbin.groups import KEY, Placed, place, write_group
-from disconer.store.names import default_model
+from disconer.spacy.held import Held
 from disconer.text import SPLITTERS, TOKENIZERS, SplitterName, splitter_named
 
 if TYPE_CHECKING:
@@ -47,81 +44,6 @@ def fill_ents(doc: Doc, placed: Placed, ledger: Ledger) -> None:
             chosen.append(span)
     ledger.lost(OVERLAPPING, len(contiguous) - len(chosen))
     doc.set_ents(chosen, default="unmodified" if doc.has_annotation("ENT_IOB") else "outside")
-
-
-class Held:
-    """A recogniser that is loaded by name on first use.
-
-    Loading is lazy because `spacy.load` first creates the component with the name from training time, and only then
-    points it to the model in the pipeline's folder.
-    """
-
-    def __init__(
-        self,
-        model: str | None,
-        device: str | None,
-        labels: Collection[str] | None = None,
-        threshold: float = 0.0,
-    ) -> None:
-        self.model, self.device, self.labels, self.threshold = model, device, labels, threshold
-        self.loaded: Recognizer | None = None
-        self._process = os.getpid()
-
-    def get(self) -> Recognizer:
-        if self._process != os.getpid():
-            self._settle_in_worker()
-        if self.loaded is None:
-            self._load(self.model or default_model())
-        assert self.loaded is not None
-        return self.loaded
-
-    def _load(self, model: str | Path) -> None:
-        from disconer.predict.recognizer import Recognizer
-
-        self.loaded = Recognizer.from_pretrained(
-            model, device=self.device, labels=self.labels, threshold=self.threshold
-        )
-
-    def _settle_in_worker(self) -> None:
-        """Prepare a forked process: torch's threads are not forked, and waiting for them would hang."""
-        if self.loaded is not None and self.loaded.device.startswith("cuda"):
-            raise DisconerError(
-                "A model on a GPU cannot be used in processes forked after it was loaded",
-                fix='Keep n_process at 1 (one process keeps a GPU busy), or set device to "cpu".',
-            )
-        if "torch" in sys.modules:
-            import torch
-
-            torch.set_num_threads(1)
-        self._process = os.getpid()
-
-    def to_disk(self, folder: Path) -> None:
-        self.get().save_pretrained(folder)
-
-    def from_disk(self, folder: Path) -> None:
-        self._load(folder)
-
-    def to_bytes(self) -> dict[str, bytes]:
-        """The files of the model by name."""
-        with TemporaryDirectory() as folder:
-            self.to_disk(Path(folder))
-            files = (path for path in Path(folder).rglob("*") if path.is_file())
-            return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-    def from_bytes(self, files: dict[str, bytes]) -> None:
-        with TemporaryDirectory() as folder:
-            for name, content in files.items():
-                within = [part for part in PurePosixPath(name).parts if part not in ("/", "..")]
-                place = Path(folder, *within)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(content)
-            self.from_disk(Path(folder))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_process"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _process=os.getpid())
 
 
 FACTORY = "disconer"
@@ -163,7 +85,16 @@ class DisconerComponent:
 
     @recognizer.setter
     def recognizer(self, recognizer: Recognizer) -> None:
-        self._held.loaded = recognizer
+        self._held.give(recognizer)
+
+    @property
+    def parser(self) -> str | None:
+        """The parser to use instead of the model's own. Set it here if a saved pipeline names one that is refused."""
+        return self._held.parser
+
+    @parser.setter
+    def parser(self, parser: str | None) -> None:
+        self._held.ask_for(parser)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -264,6 +195,7 @@ def make_component(
     splitter: SplitterName | None = None,
     labels: list[str] | None = None,
     threshold: float = 0.0,
+    parser: str | None = None,
 ) -> DisconerComponent:
     """Create the component from a pipeline's config.
 
@@ -277,9 +209,11 @@ def make_component(
         (spacy). With the latter every entity fits, but the model may not have seen such tokens in training.
     splitter: "rules" or "lines"; None: the sentences of the Doc, or if it has none, the model's splitter.
     labels, threshold: of the entities to keep; None: all labels.
+    parser: used for dependency heads instead of the model's own, see `Recognizer`. The config of a saved pipeline
+        names installed parsers only: others are set as `parser` of the component, after `spacy.load`.
     """
     _refuse_shared_key(nlp, name, spans_key)
-    held = Held(model, device, labels, threshold)
+    held = Held(model, device=device, parser=parser, labels=labels, threshold=threshold)
     return DisconerComponent(
         name=name,
         held=held,
@@ -315,6 +249,7 @@ Language.factory(
         "splitter": None,
         "labels": None,
         "threshold": 0.0,
+        "parser": None,
     },
     func=make_component,
 )

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from disconer.export.onnx import export_model
-from disconer.export.stored import with_graphs
 from disconer.store.checkpoint import save_model
 from disconer.store.graphs import NoGraphs, write_graphs
 from nn.toy import letter_model
+from once import made_once, with_graphs_once
 
 pytestmark = pytest.mark.slow
 
@@ -39,12 +39,16 @@ SENTENCE = "Severe cardiac, hepatic or renal insufficiency within the last 6 mon
 
 @pytest.fixture(scope="module", params=["stored", "exported"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if request.param == "exported":
+        return made_once(tmp_path_factory, "exported letters", exported)
     made = tmp_path_factory.mktemp("model")
-    if request.param == "stored":
-        save_model(with_graphs(letter_model()), made)
-    else:
-        export_model(letter_model(), made)
+    save_model(with_graphs_once(tmp_path_factory, letter_model()), made)
     return made
+
+
+def exported(folder: Path) -> Path:
+    export_model(letter_model(), folder)
+    return folder
 
 
 @pytest.fixture

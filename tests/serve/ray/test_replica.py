@@ -10,10 +10,11 @@ from fastapi.testclient import TestClient
 
 from disconer import DisconerError
 from disconer.serve.limits import Limits
+from disconer.serve.loading import Loading
 from disconer.serve.problems import Problem
 from disconer.serve.ray.replica import Replica, Settings, inspect_models
 from disconer.store.checkpoint import save_model
-from nn.toy import letter_model
+from nn.toy import letter_model, toy_model
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_it_keeps_to_its_settings(model: str) -> None:
 
 def test_it_splits_sentences_as_told(model: str) -> None:
     for splitter, n_entities in (("rules", 2), ("lines", 1)):
-        replica = Replica(replace(settings_for(model), token=None, splitter=splitter))
+        replica = Replica(replace(settings_for(model), token=None, loading=Loading(splitter=splitter)))
         with TestClient(replica.__serve_build_asgi_app__()) as client:
             (document,) = client.post("/v1/predict", json={"texts": ["had p. Then had k."]}).json()["documents"]
         assert len(document["entities"]) == n_entities
@@ -51,9 +52,9 @@ def test_it_splits_sentences_as_told(model: str) -> None:
 
 def test_it_runs_models_as_told(model: str) -> None:
     """This one has no graphs: torch runs it, and ONNX Runtime refuses."""
-    Replica(replace(settings_for(model), runtime="torch"))
+    Replica(replace(settings_for(model), loading=Loading(runtime="torch")))
     with pytest.raises(DisconerError, match="ONNX"):
-        Replica(replace(settings_for(model), runtime="onnx"))
+        Replica(replace(settings_for(model), loading=Loading(runtime="onnx")))
 
 
 def test_other_settings_have_another_digest() -> None:
@@ -63,9 +64,10 @@ def test_other_settings_have_another_digest() -> None:
         replace(settings, identities={"a": "1", "b": "3"}),  # trained again
         replace(settings, limits=Limits(batch_texts=3)),
         replace(settings, token="secret"),
-        replace(settings, device="cpu"),
-        replace(settings, splitter="lines"),
-        replace(settings, runtime="torch"),
+        replace(settings, loading=Loading(device="cpu")),
+        replace(settings, loading=Loading(splitter="lines")),
+        replace(settings, loading=Loading(runtime="torch")),
+        replace(settings, loading=Loading(parser="none")),
     ]
     assert replace(settings, token=None).digest == settings.digest
     assert len({settings.digest, *(other.digest for other in others)}) == 1 + len(others)
@@ -75,3 +77,15 @@ def test_models_are_looked_at_before_they_are_served(model: str, tmp_path: Path)
     assert list(inspect_models({"letters": model})["identities"]) == ["letters"]
     missing = inspect_models({"letters": str(tmp_path)})["error"]
     assert str(tmp_path) in str(missing)
+
+
+def test_the_parser_of_a_model_is_used_only_if_the_user_names_it(tmp_path: Path) -> None:
+    save_model(toy_model(syntax={"parser": "corenlp:http://collector.example:9000", "gcn": {}}), tmp_path)
+    settings = replace(settings_for(str(tmp_path)), token=None)
+    with pytest.raises(DisconerError, match="sends every text to that address"):
+        Replica(settings)
+    assert "--parser" in str(inspect_models(settings.models)["error"])
+    named = Loading(parser="none")
+    assert list(inspect_models(settings.models, named)["identities"]) == ["letters"]
+    with TestClient(Replica(replace(settings, loading=named)).__serve_build_asgi_app__()) as client:
+        assert client.post("/v1/predict", json={"texts": ["some pain"]}).status_code == 200

@@ -6,8 +6,7 @@ The library only gets documents that passed our own parser, which refuses entiti
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 from xml.etree.ElementTree import Element, tostring
 
@@ -20,54 +19,10 @@ from disconer.formats.bioc.layout import UNKNOWN_FIELDS, with_infons
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import dump_json
 from disconer.formats.source import Member
-from disconer.formats.xml import iter_xml
+from disconer.formats.xml import iter_xml, without_unwritable
 
 if TYPE_CHECKING:
     from bioc import BioCDocument
-
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-REPLACED = "characters not allowed in XML, replaced"
-
-
-def without_unwritable(document: Document, extras: Collection[str], ledger: Ledger) -> Document:
-    """The document with a stand-in for each such character, counted as lost, so that every offset stays right.
-
-    extras: the names of those that are written, at least in part.
-    """
-    parts = [
-        document.id,
-        document.text,
-        [[entity.label, entity.id] for entity in document.entities],
-        {name: value for name, value in document.extras.items() if name in extras},
-    ]
-    (id, text, names, own_extras), n_replaced = _cleaned(parts)
-    if not n_replaced:
-        return document
-    ledger.lost(REPLACED, n_replaced)
-    entities = [
-        replace(entity, label=label, id=name) for entity, (label, name) in zip(document.entities, names, strict=True)
-    ]
-    return document.replace(id=id, text=text, entities=tuple(entities), extras={**document.extras, **own_extras})
-
-
-def _cleaned(value: Any) -> tuple[Any, int]:
-    """A JSON value with all its strings cleaned, and the number of characters replaced."""
-    if isinstance(value, str):
-        return _UNWRITABLE.subn(_stand_in, value)
-    if isinstance(value, list):
-        pairs = [_cleaned(item) for item in value]
-        return [item for item, _ in pairs], sum(n for _, n in pairs)
-    if isinstance(value, dict):
-        keys, n_keys = _cleaned(list(value))
-        values, n_values = _cleaned(list(value.values()))
-        return dict(zip(keys, values, strict=True)), n_keys + n_values
-    return value, 0
-
-
-def _stand_in(match: re.Match[str]) -> str:
-    """A space for what counts as whitespace (a form feed), so that no fragment changes; else U+FFFD."""
-    return " " if match.group().isspace() else "\ufffd"
-
 
 SUFFIXES = (".xml", ".bioc")
 _LEAVES = {"id", "infon", "offset", "text"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from disconer.formats.brat.lines import brat_label
 
 ANNOTATION_CONF = "annotation.conf"
+_SECTION = re.compile(r"\[[^\[\]]+\]")
 
 
 def annotation_conf(labels: Iterable[str]) -> str:
@@ -28,3 +30,26 @@ def annotation_conf(labels: Iterable[str]) -> str:
     entities = "\n".join(dict.fromkeys(map(brat_label, labels)))
     overlap = "<OVERLAP> Arg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>"
     return f"[entities]\n{entities}\n\n[relations]\n{overlap}\n\n[events]\n\n[attributes]\n"
+
+
+def extended_conf(content: str, labels: Iterable[str]) -> str:
+    """An annotation.conf with the labels that its [entities] lack at their end; all else stays as it is.
+
+    >>> extended_conf("[entities]\\nDrug\\n\\n[relations]\\n", ["Drug", "ADR"])
+    '[entities]\\nDrug\\nADR\\n\\n[relations]\\n'
+    """
+    lines = content.splitlines(keepends=True)
+    newline = "\r\n" if "\r\n" in content else "\n"
+    headers = [number for number, line in enumerate(lines) if _SECTION.fullmatch(line.strip())]
+    start = next((number for number in headers if lines[number].strip() == "[entities]"), None)
+    if start is None:
+        added = [f"[entities]{newline}", *(f"{label}{newline}" for label in dict.fromkeys(map(brat_label, labels)))]
+        return "".join([*added, newline, *lines])
+    stop = next((number for number in headers if number > start), len(lines))
+    known = {line.split()[0].lstrip("!") for line in lines[start + 1 : stop] if line.strip()}
+    missing = [label for label in dict.fromkeys(map(brat_label, labels)) if label not in known]
+    last = max(number for number in range(start, stop) if lines[number].strip())
+    if missing and not lines[last].endswith("\n"):
+        lines[last] += newline
+    lines[last + 1 : last + 1] = [f"{label}{newline}" for label in missing]
+    return "".join(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.nn.int8 import INT8_SCALES, INT8_VALUES, block_size, quantized
+from disconer.predict.onnx.outside import tensors_outside
 from disconer.store.graphs import GRAPHS_FOLDER, INT8_NETWORK, NETWORK, ONNX, StoredGraph, StoredGraphs
 from disconer.store.weights import ModelWeights
 
@@ -104,7 +105,9 @@ def _load(graph: Path | bytes, place: Path, weights: Mapping[str, Array] | None 
     """place: of the graph, for messages. weights: those that are not in it, by name."""
     from onnxruntime import InferenceSession, OrtValue, SessionOptions
 
+    _refuse_other_files(graph, place, weights or {})
     options = SessionOptions()
+    options.add_session_config_entry("session.load_model_format", "ONNX")  # what was checked is what is loaded
     options.intra_op_num_threads = 1
     options.enable_mem_pattern = False  # it would store a memory plan for every batch size
     options.log_severity_level = ONLY_ERRORS
@@ -120,9 +123,29 @@ def _load(graph: Path | bytes, place: Path, weights: Mapping[str, Array] | None 
             disabled_optimizers=["SkipLayerNormFusion"],
         )
     except Exception as error:  # ONNX Runtime has no exception types of its own
+        raise _damaged(place, error) from error
+
+
+def _refuse_other_files(graph: Path | bytes, place: Path, weights: Collection[str]) -> None:
+    """Stop if ONNX Runtime would read values from other files: whoever made a model must not decide which."""
+    try:
+        outside = tensors_outside(graph, weights)
+    except (OSError, ValueError) as error:
+        raise _damaged(place, error) from error
+    if outside:
         raise DisconerError(
-            "A network of this model is missing or damaged",
+            "A network of this model has weights in other files, which may be any file of this computer",
             where=Where(str(place)),
-            got=first_line(error),
-            fix="Copy the complete model again.",
-        ) from error
+            got=f"the values of {outside[0]!r} in another file",
+            expected="a graph that contains all its values, as `disconer export` writes it",
+            fix="Export the model again with `disconer export`. Do not use one that you cannot trust.",
+        )
+
+
+def _damaged(place: Path, error: Exception) -> DisconerError:
+    return DisconerError(
+        "A network of this model is missing or damaged",
+        where=Where(str(place)),
+        got=first_line(error),
+        fix="Copy the complete model again.",
+    )

@@ -1,6 +1,7 @@
-"""The evaluation report: a self-contained HTML page with metrics, plots, and every wrong sentence drawn."""
+"""Self-contained HTML pages: of an evaluation, with plots and every wrong sentence; of an agreement of annotators."""
 
+from disconer.render.report.agreement import AgreementReport
 from disconer.render.report.figures import learning_curve
 from disconer.render.report.page import Report
 
-__all__ = ["Report", "learning_curve"]
+__all__ = ["AgreementReport", "Report", "learning_curve"]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from typing import BinaryIO
 
-from disconer.core.types import Document, Kind
+from disconer.core.types import Document
 from disconer.evaluate.evaluation import Evaluation
 from disconer.evaluate.measures import Counts, Interval, Unique, unique
 from disconer.evaluate.mistakes import ErrorClass
-from disconer.evaluate.table import Row, Table, tables
+from disconer.evaluate.table import tables
+from disconer.render.report.articles import Articles
 from disconer.render.report.figures import (
     Confusion,
     Curve,
@@ -23,60 +23,32 @@ from disconer.render.report.figures import (
     learning_plots,
     precision_recall,
 )
-from disconer.render.report.sentences import CHUNK, Sentences, wrong_sentences
-from disconer.render.stylesheet import escaped, resource, stylesheet, themes
+from disconer.render.report.parts import chooser, head, table_html, tail
+from disconer.render.report.sentences import article, wrong_sentences
+from disconer.render.stylesheet import Palette
 
-_HEAD = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>disconer: evaluation</title>
-<style>
-{style}</style>
-</head>
-<body>
-<h1>Evaluation</h1>
-<p class="facts">{facts}</p>
-"""
-_FILTER = """<h2 id="wrong">Wrong sentences: {n_wrong:,}</h2>
-<p class="note">Grey: right. − with a hollow bar: gold that was not predicted. + with a dashed bar: predicted,
-but not gold.</p>
-<noscript><p>Sentences are shown by a script, which this browser does not run.</p></noscript>
-<form>
-<label for="error">error<select id="error">{errors}</select></label>
-<label for="label">label<select id="label">{labels}</select></label>
-<label for="kind">kind<select id="kind">{kinds}</select></label>
-<button type="button" id="previous">previous</button>
-<button type="button" id="next">next</button>
-<output id="count"></output>
-</form>
-<div id="sentences" data-chunk="{chunk}"></div>
-"""
 _SUMS = """<p class="note">An error counts once for each kind and each label among its entities, so these tables may add
 up to more than the table of errors. The number of wrong sentences is smaller: a sentence may have several errors.</p>
 """
-_TAIL = """<script>
-{hover}</script>
-<script>
-{page}</script>
-</body>
-</html>
-"""
+_LEGEND = """Grey: right. − with a hollow bar: gold that was not predicted. + with a dashed bar: predicted,
+but not gold."""
+_ERRORS = {error: number for number, error in enumerate(ErrorClass)}
 
 
 class Report:
     """Collects the content of the page from a stream of documents, then writes it."""
 
     def __init__(self) -> None:
-        self._sentences = Sentences()
+        self._articles = Articles()
+        self._palette = Palette()
         self._confusion = Confusion()
         self._all, self._discontinuous = Curve(), Curve()
 
     def add(self, gold: Document, predicted: Document) -> None:
         """Add a pair of documents with the same text."""
         for sentence in wrong_sentences(gold, predicted):
-            self._sentences.add(sentence)
+            facts = [(_ERRORS[mistake.error], mistake.gold + mistake.predicted) for mistake in sentence.mistakes]
+            self._articles.add(article(sentence, self._palette), facts)
             self._confusion.add(sentence.mistakes)
         ours, theirs = unique(gold), unique(predicted)
         self._all.add(ours, theirs)
@@ -93,32 +65,24 @@ class Report:
         """
         for part in self._parts(evaluation, facts, epochs):
             stream.write(part.encode())
-        self._sentences.write(stream)
-        stream.write(_TAIL.format(hover=resource("hover.js"), page=_resource("page.js")).encode())
+        self._articles.write(stream)
+        stream.write(tail().encode())
 
     def _parts(self, evaluation: Evaluation, facts: Mapping[str, str], epochs: Sequence[Epoch]) -> Iterator[str]:
-        style = themes(":root") + _resource("page.css") + stylesheet()
-        listed = " · ".join(f"{escaped(name)} {escaped(value)}" for name, value in facts.items())
-        yield _HEAD.format(style=style, facts=listed)
+        yield head("Evaluation", facts)
         yield _cards(evaluation)
         curves = {"all entities": self._all, "discontinuous alone": self._discontinuous}
         yield _plots(precision_recall(curves), calibration_plot(evaluation.calibration))
         yield _best_threshold(self._all.best)
         yield _plots(*learning_plots(epochs))
         for table in tables(evaluation):
-            yield _table(table)
-        if len(self._sentences):
+            yield table_html(table)
+        if len(self._articles):
             yield f"<h2>Errors by kind</h2>\n{_SUMS}{errors_by_kind(self._confusion)}"
-            yield f"<h2>Errors by label</h2>\n{errors_by_label(self._confusion, self._sentences.labels())}"
+            yield f"<h2>Errors by label</h2>\n{errors_by_label(self._confusion, self._articles.labels())}"
         if confused := labels_confused(self._confusion):
             yield f"<h2>Labels taken for each other</h2>\n{confused}"
-        yield _FILTER.format(
-            n_wrong=len(self._sentences),
-            errors=_options([error.words for error in ErrorClass]),
-            labels=_options(self._sentences.labels()),
-            kinds=_options([kind.value for kind in Kind]),
-            chunk=CHUNK,
-        )
+        yield chooser("Wrong sentences", _LEGEND, "error", [error.words for error in ErrorClass], self._articles)
 
 
 def _only_discontinuous(entities: Unique) -> Unique:
@@ -151,27 +115,3 @@ def _card(name: str, figure: float, counts: Counts, interval: Interval | None = 
 def _plots(*plots: str) -> str:
     shown = "\n".join(filter(None, plots))
     return f'<div class="plots">\n{shown}\n</div>\n' if shown else ""
-
-
-def _table(table: Table) -> str:
-    head = "".join(f'<th scope="col">{escaped(column)}</th>' for column in table.columns)
-    bodies = "\n".join(f"<tbody>\n{_rows(section)}\n</tbody>" for section in table.sections if section)
-    note = f'<p class="note">{escaped(table.note)}</p>\n' if table.note else ""
-    return (
-        f'<h2>{escaped(table.title)}</h2>\n<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n'
-        f"{bodies}\n</table></div>\n{note}"
-    )
-
-
-def _rows(section: Sequence[Row]) -> str:
-    return "\n".join("<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row) + "</tr>" for row in section)
-
-
-def _options(names: Sequence[str]) -> str:
-    """Options whose values are the positions of the names."""
-    options = "".join(f'<option value="{number}">{escaped(name)}</option>' for number, name in enumerate(names))
-    return f'<option value="">any</option>{options}'
-
-
-def _resource(name: str) -> str:
-    return files("disconer.render.report").joinpath(name).read_text("utf-8")

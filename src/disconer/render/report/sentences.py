@@ -1,24 +1,16 @@
-"""Wrong sentences: found and drawn as documents arrive, and kept compressed.
-
-The page shows a few at a time. They are stored in it as JSON, which the browser parses only when needed: a hundred
-thousand sentences as elements would take minutes.
-"""
+"""Wrong sentences: found and drawn as documents arrive."""
 
 from __future__ import annotations
 
-import json
-import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
 
-from disconer.core.types import Document, Entity, Kind
+from disconer.core.types import Document, Entity
 from disconer.evaluate.measures import Key
-from disconer.evaluate.mistakes import ErrorClass, Mistake, Nearby, mistakes
+from disconer.evaluate.mistakes import Mistake, Nearby, mistakes
 from disconer.render.html import document_html
 from disconer.render.marks import Mark, Standing
-from disconer.render.report.figures import kinds_of, labels_of
 from disconer.render.stylesheet import Palette, escaped
 from disconer.text import segment
 
@@ -101,70 +93,22 @@ def _unique(entities: Iterable[Entity]) -> list[Entity]:
     return list(found.values())
 
 
-CHUNK = 100  # sentences that are read together
+def article(sentence: WrongSentence, palette: Palette) -> str:
+    """A wrong sentence, drawn, with its errors listed."""
+    window = (sentence.start, sentence.end)
+    drawn = document_html(sentence.document, sentence.marks, palette, window=window)
+    errors = "".join(f"<li>{_words(mistake)}</li>" for mistake in sentence.mistakes)
+    return f"<article>{place_line(sentence.document.id, *window)}\n{drawn}<ul>{errors}</ul></article>"
 
-_ERRORS = {error: number for number, error in enumerate(ErrorClass)}
-_KINDS = {kind: number for number, kind in enumerate(Kind)}
 
-
-class Sentences:
-    """Collects wrong sentences, and writes them into a page."""
-
-    def __init__(self) -> None:
-        self._chunks: list[bytes] = []
-        self._waiting: list[str] = []
-        self._labels: dict[str, int] = {}
-        self._facts: list[str] = []  # of each sentence, the values of the filters
-        self._palette = Palette()
-
-    def __len__(self) -> int:
-        return len(self._facts)
-
-    def add(self, sentence: WrongSentence) -> None:
-        self._waiting.append(self._article(sentence))
-        self._facts.append(_json([self._fact(mistake) for mistake in sentence.mistakes]))
-        if len(self._waiting) == CHUNK:
-            self._flush()
-
-    def labels(self) -> list[str]:
-        """All labels with an error; their positions are their numbers in the facts."""
-        return list(self._labels)
-
-    def write(self, stream: BinaryIO) -> None:
-        """Write the elements that the page's script reads."""
-        self._flush()
-        facts = ",".join(self._facts)
-        stream.write(f'<script type="application/json" id="facts">[{facts}]</script>\n'.encode())
-        for chunk in self._chunks:
-            stream.write(zlib.decompress(chunk))
-
-    def _flush(self) -> None:
-        if self._waiting:
-            chunk = f'<script type="application/json" class="chunk">{_json(self._waiting)}</script>\n'
-            self._chunks.append(zlib.compress(chunk.encode(), level=1))
-            self._waiting.clear()
-
-    def _fact(self, mistake: Mistake) -> list[object]:
-        """The numbers of the error class, of the labels and of the kinds."""
-        labels = [self._labels.setdefault(label, len(self._labels)) for label in labels_of(mistake)]
-        return [_ERRORS[mistake.error], labels, [_KINDS[kind] for kind in kinds_of(mistake)]]
-
-    def _article(self, sentence: WrongSentence) -> str:
-        window = (sentence.start, sentence.end)
-        drawn = document_html(sentence.document, sentence.marks, self._palette, window=window)
-        errors = "".join(f"<li>{_words(mistake)}</li>" for mistake in sentence.mistakes)
-        place = f"{escaped(sentence.document.id)}, characters {sentence.start:,} to {sentence.end:,}"
-        return f"<article><h3>{place}</h3>\n{drawn}<ul>{errors}</ul></article>"
+def place_line(document: str, start: int, end: int) -> str:
+    """Where a sentence is."""
+    return f"<h3>{escaped(document)}, characters {start:,} to {end:,}</h3>"
 
 
 def _words(mistake: Mistake) -> str:
-    return f"<b>{mistake.error.words}</b>: {_mentions(mistake.gold)} → {_mentions(mistake.predicted)}"
+    return f"<b>{mistake.error.words}</b>: {mentions(mistake.gold)} → {mentions(mistake.predicted)}"
 
 
-def _mentions(entities: tuple[Entity, ...]) -> str:
+def mentions(entities: tuple[Entity, ...]) -> str:
     return ", ".join(f"{escaped(one.label)} “{escaped(Mark(one).quoted)}”" for one in entities) or "nothing"
-
-
-def _json(value: object) -> str:
-    """JSON that is safe inside an element: it contains no `<`."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

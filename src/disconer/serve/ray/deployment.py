@@ -18,13 +18,12 @@ from disconer.core.errors import DisconerError
 from disconer.predict.local.messages import error_from_dict
 from disconer.predict.ray.cluster import TOKEN_SETTING, join, knock, resolve, start
 from disconer.predict.ray.plan import HERE
-from disconer.predict.settings import RuntimeName
 from disconer.serve.limits import Limits
+from disconer.serve.loading import AS_USUAL, Loading
 from disconer.serve.ray import gate
 from disconer.serve.ray.plan import Plan
 from disconer.serve.ray.replica import Replica, Settings, inspect_models
 from disconer.serve.server import END_SECONDS, bound_socket
-from disconer.text import SplitterName
 
 SPARE_REPLICAS = 1  # room in a local Ray: a new replica starts before an old one stops
 LATE_SECONDS = 5  # that a proxy waits longer than the service's own timeout, which has a better message
@@ -93,9 +92,7 @@ def serve_on_ray(
     plan: Plan,
     limits: Limits,
     token: str | None = None,
-    device: str | None = None,
-    splitter: SplitterName | None = None,
-    runtime: RuntimeName | None = None,
+    loading: Loading = AS_USUAL,
 ) -> None:
     """Serve models on Ray: on a local Ray until a signal stops it; on another, the service stays there.
 
@@ -115,9 +112,7 @@ def serve_on_ray(
             plan=plan,
             limits=limits,
             token=token,
-            device=device,
-            splitter=splitter,
-            runtime=runtime,
+            loading=loading,
         )
         _say(f"serving {', '.join(models)} on {url}, {plan.replicas}")
         if own:
@@ -154,21 +149,17 @@ def deploy(
     plan: Plan,
     limits: Limits,
     token: str | None = None,
-    device: str | None = None,
-    splitter: SplitterName | None = None,
-    runtime: RuntimeName | None = None,
+    loading: Loading = AS_USUAL,
 ) -> str:
     """Deploy these models on the connected Ray, in place of the current ones. Returns the URL."""
     places = {name: _place(where) for name, where in models.items()}
     _say(f"loading {', '.join(models)} …")
     settings = Settings(
         models=places,
-        identities=_identities(places),
+        identities=_identities(places, loading),
         limits=limits,
         token=token,
-        device=device,
-        splitter=splitter,
-        runtime=runtime,
+        loading=loading,
     )
     url = start_proxies(host, port, limits)
     if APPLICATION in serve.status().applications:
@@ -215,9 +206,9 @@ def application(settings: Settings, plan: Plan) -> Any:
     return deployment.bind(settings)
 
 
-def _identities(models: dict[str, str]) -> dict[str, str]:
+def _identities(models: dict[str, str], loading: Loading) -> dict[str, str]:
     """Check that these models can be loaded, before anything is changed."""
-    seen = ray.get(ray.remote(num_cpus=0)(inspect_models).remote(models))
+    seen = ray.get(ray.remote(num_cpus=0)(inspect_models).remote(models, loading))
     if "error" in seen:
         raise error_from_dict(seen["error"])
     identities: dict[str, str] = seen["identities"]

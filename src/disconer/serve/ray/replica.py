@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
 from fastapi import FastAPI
 
 from disconer.core.version import __version__
-from disconer.predict.settings import RuntimeName
 from disconer.serve.app import create_app
 from disconer.serve.limits import Limits
-from disconer.text import SplitterName
+from disconer.serve.loading import AS_USUAL, Loading, load_recognizers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +27,7 @@ class Settings:
     identities: dict[str, str]
     limits: Limits
     token: str | None = None
-    device: str | None = None
-    splitter: SplitterName | None = None
-    runtime: RuntimeName | None = None
+    loading: Loading = AS_USUAL
 
     @property
     def digest(self) -> str:
@@ -43,14 +40,7 @@ class Replica:
     """The class that Ray deploys."""
 
     def __init__(self, settings: Settings) -> None:
-        from disconer.predict.recognizer import Recognizer  # only here: it may import torch
-
-        recognizers = {
-            name: Recognizer.from_pretrained(
-                where, device=settings.device, splitter=settings.splitter, runtime=settings.runtime
-            )
-            for name, where in settings.models.items()
-        }
+        recognizers = load_recognizers(settings.models, settings.loading)
         self._service_app = create_app(recognizers, limits=settings.limits, token=settings.token)
 
     def __serve_build_asgi_app__(self) -> FastAPI:
@@ -62,19 +52,15 @@ class Replica:
         self._service_app.state.service.check_ready()
 
 
-def inspect_models(models: dict[str, str]) -> dict[str, Any]:
-    """Load models where replicas will, and return their identities, or an error that the user can fix."""
+def inspect_models(models: dict[str, str], loading: Loading = AS_USUAL) -> dict[str, Any]:
+    """Load models where replicas will, on the CPU, and return their identities, or an error that the user can fix."""
     from disconer.core.errors import DisconerError
     from disconer.predict.local.manifest import model_identity
     from disconer.predict.local.messages import error_to_dict
-    from disconer.predict.recognizer import Recognizer
     from disconer.store.names import find_model
 
     try:
-        identities = {}
-        for name, where in models.items():
-            Recognizer.from_pretrained(where, device="cpu")
-            identities[name] = model_identity(find_model(where))
+        load_recognizers(models, replace(loading, device="cpu"))
+        return {"identities": {name: model_identity(find_model(where)) for name, where in models.items()}}
     except DisconerError as error:
         return {"error": error_to_dict(error)}
-    return {"identities": identities}

@@ -117,6 +117,10 @@ _INSTALLED = {"none": "", "data": "", "spacy": r"[^\W\d]\w*", "stanza": r"[\w-]+
 _DANGERS = {"corenlp": "sends every text to that address"}
 
 
+class UnaskedParser(DisconerError):
+    """The files of a model or pipeline name a parser that only the user may name."""
+
+
 def model_syntax(parser: str, *, missing: Missing = "skip", cache: bool = True) -> Syntax:
     """What adds heads to documents, as the files of a model ask for it.
 
@@ -133,11 +137,12 @@ def refuse_unasked(parser: str) -> None:
     allowed = _INSTALLED.get(kind)
     if allowed is not None and re.fullmatch(allowed, argument) and not (argument and Path(argument).exists()):
         return
-    raise DisconerError(
+    raise UnaskedParser(
         f"The configuration of this model names the parser {str(ParserSpec(kind, argument))!r}, which "
         f"{_DANGERS.get(kind, 'reads files outside the folder of the model')}",
-        fix=f"If that is what you want, ask for it yourself: parser={parser!r} in Python, --parser {parser} of "
-        'predict. parser="none" (--parser none) goes without dependency heads.',
+        fix=f"If that is what you want, ask for it yourself: parser={parser!r} in Python and in spaCy (after loading a "
+        f"saved pipeline: as `parser` of the component), --parser {parser} of predict, serve and evaluate. "
+        "parser='none' (--parser none) goes without dependency heads.",
     )
 
 

@@ -185,6 +185,7 @@ def test_the_loss_is_that_written_out(decoding: str) -> None:
     assert float(head.loss(vectors, batch, targets)) == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decoding", ["envelopes", "paths"])
 def test_exported_it_finds_the_same(decoding: str, tmp_path: Path) -> None:
     model = lively_grid(decoding=decoding, reach=12, threshold=0.3)

@@ -110,6 +110,7 @@ def test_numpy_does_as_torch() -> None:
     assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-4, abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_exported_it_finds_the_same(scheme: str, tmp_path: Path) -> None:
     model = lively_tagger(scheme=scheme)

@@ -1,0 +1,150 @@
+"""`disconer suggest`: pre-annotate a brat folder with a model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import tee
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from disconer.cli.console import progress, report
+from disconer.cli.outputs import forget_own_losses
+from disconer.core.errors import DisconerError, Where
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+from disconer.formats import format_named, write
+from disconer.formats.brat.configuration import ANNOTATION_CONF, annotation_conf, extended_conf
+from disconer.formats.brat.suggestions import Suggested, with_suggestions
+from disconer.formats.source import Member, Source, decode
+from disconer.formats.target import new_folder, refuse_existing
+from disconer.predict.lazy import LazyRecognizer
+from disconer.predict.settings import Annotator, Settings
+from disconer.store.names import default_model, description_of
+
+_TEXT, _CONFIGURATION = ".txt", ".conf"
+
+
+def suggest(
+    folder: Path,
+    out: Path,
+    recognizer: Annotator,
+    labels: Iterable[str],
+    *,
+    conflicting: bool = False,
+    scores: bool = False,
+    force: bool = False,
+    ledger: Ledger | None = None,
+) -> Suggested:
+    """Write a copy of a brat folder with a model's suggestions; what was annotated stays byte for byte.
+
+    labels: of the suggestions, which annotation.conf gets. conflicting: add suggestions that conflict with
+    annotations, too. scores: add each suggestion's score as a note.
+    """
+    source = Source(folder)
+    _check_output(folder, out, force)
+    ledger = ledger or Ledger()
+    total = Suggested()
+
+    def annotated() -> Iterator[Document]:
+        given, texts = tee(progress(_documents(source, ledger), "documents"))
+        found = recognizer.annotate(Document(document.id, document.text) for document in texts)
+        for document, predicted in zip(given, found, strict=True):
+            merged, counts = with_suggestions(document, predicted.entities, conflicting=conflicting, scores=scores)
+            total.add(counts)
+            yield merged
+
+    with new_folder(out) as staging:
+        write(annotated(), staging, "brat", ledger, force=True)
+        _write_configuration(source, staging, labels)
+    return total
+
+
+def _check_output(folder: Path, out: Path, force: bool) -> None:
+    if folder.resolve() == out.resolve() or folder.resolve() in out.resolve().parents:
+        raise DisconerError(
+            "The output folder is the input, or inside it",
+            where=Where(str(out)),
+            fix="Choose another folder for --out.",
+        )
+    refuse_existing(out, force)
+
+
+def _documents(source: Source, ledger: Ledger) -> Iterator[Document]:
+    """The documents of a brat folder; a text without an .ann has no annotations yet."""
+    brat = format_named("brat")
+    annotated = {member.stem for member in source if member.suffix in brat.suffixes}
+    bare = [member for member in source if member.suffix == _TEXT and member.stem not in annotated]
+    if not bare and not annotated:
+        raise DisconerError("There are no texts in this folder", where=Where(str(source)), expected=".txt files")
+    names = {member.name for member in bare}
+    rest = source.only(member for member in source if member.name not in names)
+    yield from brat.read(rest, ledger)
+    for member in bare:
+        yield Document(member.stem, member.prose())
+
+
+def _write_configuration(source: Source, folder: Path, labels: Iterable[str]) -> None:
+    """Copy all .conf files; each annotation.conf gets the labels that it lacks, and the folder has one."""
+    configurations = [member for member in source if member.suffix == _CONFIGURATION]
+    for member in configurations:
+        path = folder / member.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_extended(member, labels) if path.name == ANNOTATION_CONF else member.read())
+    if not (folder / ANNOTATION_CONF).exists():
+        (folder / ANNOTATION_CONF).write_bytes(annotation_conf(labels).encode("utf-8", "replace"))
+
+
+def _extended(member: Member, labels: Iterable[str]) -> bytes:
+    return extended_conf(decode(member.read(), member.origin), labels).encode("utf-8", "replace")
+
+
+def suggest_cli(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="brat folder; texts may lack their .ann.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write; also as -o OUT.")],
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", metavar="M", help="Folder or name of the model; default: clinical-trials."),
+    ] = None,
+    labels: Annotated[str | None, typer.Option("--labels", metavar="A,B", help="Suggest only these labels.")] = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", min=0, max=1, help="Suggest nothing with a lower score.")
+    ] = 0.0,
+    scores: Annotated[bool, typer.Option("--scores", help="Add each suggestion's score as a note.")] = False,
+    conflicting: Annotated[
+        bool,
+        typer.Option("--conflicting", help="Also suggest what conflicts with an annotation; otherwise it is counted."),
+    ] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
+    force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite OUT.")] = False,
+) -> None:
+    """Copy a brat folder with a model's suggestions as further annotations.
+
+    What was annotated stays byte for byte. A suggestion that is already annotated is not repeated. One that shares text
+    with an annotation of its label, or has the place of an annotation of another label, is a conflict, and left out.
+    """
+    chosen = model or default_model()
+    ledger = Ledger(skip_bad=skip_bad)
+    recognizer = LazyRecognizer(Settings(chosen, labels=labels, threshold=threshold))
+    suggested = labels.split(",") if labels else description_of(chosen)["labels"]
+    counts = suggest(
+        folder,
+        out,
+        recognizer,
+        [label.strip() for label in suggested],
+        conflicting=conflicting,
+        scores=scores,
+        force=force,
+        ledger=ledger,
+    )
+    recognizer.account(ledger)
+    forget_own_losses(ledger)
+    report(ledger)
+    conflicts = "added, too" if conflicting else "left out"
+    print(
+        f"written: {counts.added:,} suggestions in {out}; {counts.equal:,} were annotated already, "
+        f"{counts.conflicting:,} conflict with an annotation and were {conflicts}",
+        file=sys.stderr,
+    )

@@ -1,0 +1,95 @@
+"""The parts that reports share: the head of a page, tables, and articles to choose by class, label and kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+
+from disconer.core.types import Kind
+from disconer.evaluate.table import Row, Table
+from disconer.render.report.articles import CHUNK, Articles
+from disconer.render.stylesheet import escaped, resource, stylesheet, themes
+
+_HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>disconer: {title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<h1>{heading}</h1>
+<p class="facts">{facts}</p>
+"""
+_FILTER = """<h2 id="wrong">{heading}: {n_articles:,}</h2>
+<p class="note">{legend}</p>
+<noscript><p>Sentences are shown by a script, which this browser does not run.</p></noscript>
+<form>
+<label for="error">{what}<select id="error">{errors}</select></label>
+<label for="label">label<select id="label">{labels}</select></label>
+<label for="kind">kind<select id="kind">{kinds}</select></label>
+<button type="button" id="previous">previous</button>
+<button type="button" id="next">next</button>
+<output id="count"></output>
+</form>
+<div id="sentences" data-chunk="{chunk}"></div>
+"""
+_TAIL = """<script>
+{hover}</script>
+<script>
+{page}</script>
+</body>
+</html>
+"""
+
+
+def head(heading: str, facts: Mapping[str, str]) -> str:
+    """The start of a page, up to the line that says what it is about."""
+    style = themes(":root") + _resource("page.css") + stylesheet()
+    listed = " · ".join(f"{escaped(name)} {escaped(value)}" for name, value in facts.items())
+    return _HEAD.format(title=heading.lower(), heading=heading, style=style, facts=listed)
+
+
+def tail() -> str:
+    """The end of a page; the articles come before it."""
+    return _TAIL.format(hover=resource("hover.js"), page=_resource("page.js"))
+
+
+def chooser(heading: str, legend: str, what: str, classes: Sequence[str], articles: Articles) -> str:
+    """The form that chooses articles. Their facts hold positions in `classes`, which are classes of `what`."""
+    return _FILTER.format(
+        heading=heading,
+        legend=legend,
+        what=what,
+        n_articles=len(articles),
+        errors=_options(classes),
+        labels=_options(articles.labels()),
+        kinds=_options([kind.value for kind in Kind]),
+        chunk=CHUNK,
+    )
+
+
+def table_html(table: Table) -> str:
+    head = "".join(f'<th scope="col">{escaped(column)}</th>' for column in table.columns)
+    bodies = "\n".join(f"<tbody>\n{_rows(section)}\n</tbody>" for section in table.sections if section)
+    note = f'<p class="note">{escaped(table.note)}</p>\n' if table.note else ""
+    return (
+        f'<h2>{escaped(table.title)}</h2>\n<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n'
+        f"{bodies}\n</table></div>\n{note}"
+    )
+
+
+def _rows(section: Sequence[Row]) -> str:
+    return "\n".join("<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row) + "</tr>" for row in section)
+
+
+def _options(names: Sequence[str]) -> str:
+    """Options whose values are the positions of the names."""
+    options = "".join(f'<option value="{number}">{escaped(name)}</option>' for number, name in enumerate(names))
+    return f'<option value="">any</option>{options}'
+
+
+def _resource(name: str) -> str:
+    return files("disconer.render.report").joinpath(name).read_text("utf-8")

@@ -1,0 +1,3 @@
+from once import trainings_share_graphs
+
+__all__ = ["trainings_share_graphs"]
