@@ -15,6 +15,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from disconer.cli.adapt import adapt_cli
+from disconer.cli.annotate import annotate_cli
 from disconer.cli.bench import bench_cli
 from disconer.cli.check import check_cli
 from disconer.cli.commands import Command, Group, OutputCommand
@@ -80,6 +81,7 @@ app.command("stats", cls=Command, rich_help_panel="Data")(stats_cli)
 app.command("check", cls=Command, rich_help_panel="Data")(check_cli)
 app.command("prepare", cls=PrepareCommand, rich_help_panel="Data")(prepare_cli)
 app.command("parse", cls=OutputCommand, rich_help_panel="Data")(parse_cli)
+app.command("annotate", cls=Command, rich_help_panel="Data")(annotate_cli)
 app.command("init", cls=Command, rich_help_panel="Training")(init_cli)
 app.command("train", cls=Command, rich_help_panel="Training")(train_cli)
 app.command("evaluate", cls=Command, rich_help_panel="Training")(evaluate_cli)

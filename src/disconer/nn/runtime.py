@@ -44,6 +44,10 @@ class Runtime(Protocol):
         """The entities of each window of each batch, in their order."""
         ...
 
+    def near(self) -> Runtime:
+        """The same, which also gives what is nearly an entity, with its low score, if the head can; else itself."""
+        ...
+
 
 class AnyModel(Protocol):
     """What a recogniser needs of a model, whichever way it is run.

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sized
+from copy import copy
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
@@ -105,6 +106,15 @@ class Recognizer:
             threshold=threshold,
             splitter=splitter,
         )
+
+    def with_near_misses(self) -> Recognizer:
+        """The same model, which also gives what is nearly an entity, with its low score: to choose what to annotate.
+
+        In torch, and with heads that cannot tell, it gives what it finds.
+        """
+        other = copy(self)
+        other._runtime = self._runtime.near()
+        return other
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """Save the model to a folder that `from_pretrained` reads."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from disconer.formats.brat.lines import brat_label
 
@@ -28,3 +28,17 @@ def annotation_conf(labels: Iterable[str]) -> str:
     entities = "\n".join(dict.fromkeys(map(brat_label, labels)))
     overlap = "<OVERLAP> Arg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>"
     return f"[entities]\n{entities}\n\n[relations]\n{overlap}\n\n[events]\n\n[attributes]\n"
+
+
+def conf_labels(text: str) -> Iterator[str]:
+    """The labels that people can give, as an annotation.conf has them: without macros, separators and headings.
+
+    >>> list(conf_labels("[entities]\\n!Finding\\n\\tADR # unwanted\\n----\\n<X>=A|B\\nDrug\\n[relations]\\nCauses Arg1:ADR"))
+    ['ADR', 'Drug']
+    """
+    section = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("[") and line.endswith("]"):
+            section = line
+        elif section == "[entities]" and line and not line.startswith(("#", "!", "<", "-")):
+            yield line.split()[0]

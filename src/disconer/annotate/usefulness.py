@@ -1,0 +1,107 @@
+"""The order in which documents are most useful to annotate, for a model that learns from them.
+
+A document is useful if the model is unsure of what it finds or nearly finds there, and if it is unlike those that are
+annotated already. Documents are chosen one after another, each also unlike those chosen before it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from disconer.core.types import Entity
+from disconer.nn.reader import Floats
+
+UNSURE_WEIGHT = 0.5  # of uncertainty; the rest is unlikeness
+COMPARED = 20_000  # words that unlikeness goes by, at most: the most frequent ones
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def unsureness(candidates: Iterable[Entity], n_words: int) -> float:
+    """How unsure a model is of a document: the entropy of its candidates' scores, in bits per square root of words.
+
+    Long documents hold more, but also take longer to annotate; the square root stands between the two.
+    """
+    return sum(_entropy(entity.score or 0.0) for entity in candidates) / math.sqrt(max(n_words, 1))
+
+
+def _entropy(probability: float) -> float:
+    """
+    >>> _entropy(0.5), _entropy(1.0)
+    (1.0, 0.0)
+    """
+    if not 0 < probability < 1:
+        return 0.0
+    return -sum(part * math.log2(part) for part in (probability, 1 - probability))
+
+
+def most_useful_first(
+    texts: Mapping[str, str], candidates: Mapping[str, Sequence[Entity]] | None, done: Collection[str]
+) -> list[str]:
+    """The ids of the documents that are not done, the most useful first.
+
+    candidates: what a model finds, or nearly finds, in those documents, with scores; None without a model: then only
+        unlikeness counts.
+    """
+    open_ids = [id for id in texts if id not in done]
+    vectors = word_vectors(list(texts.values()))
+    rows = {id: row for row, id in enumerate(texts)}
+    unsure = _ranked([unsureness(candidates[id], len(texts[id].split())) for id in open_ids] if candidates else [])
+    chooser = _Chooser(vectors[[rows[id] for id in open_ids]], vectors[[rows[id] for id in texts if id in done]])
+    return [open_ids[place] for place in chooser.order(unsure if candidates else None)]
+
+
+@dataclass(slots=True)
+class _Chooser:
+    """Chooses documents one by one.
+
+    left, known: vectors of the documents to choose from and of those that are annotated.  Shape: (documents, words)
+    """
+
+    left: Floats
+    known: Floats
+
+    def order(self, unsure: Floats | None) -> list[int]:
+        """unsure: of each document, from 0 to 1.  Shape: (documents,)"""
+        n = len(self.left)
+        nearest = (self.left @ self.known.T).max(axis=1) if len(self.known) else np.zeros(n, dtype=np.float32)
+        waiting = np.ones(n, dtype=bool)
+        chosen: list[int] = []
+        for _ in range(n):
+            value = 1 - nearest
+            if unsure is not None:
+                value = UNSURE_WEIGHT * unsure + (1 - UNSURE_WEIGHT) * value
+            best = int(np.argmax(np.where(waiting, value, -np.inf)))
+            chosen.append(best)
+            waiting[best] = False
+            nearest = np.maximum(nearest, self.left @ self.left[best])
+        return chosen
+
+
+def _ranked(values: Sequence[float]) -> Floats:
+    """Values as ranks from 0 to 1, equal ones alike: their own scale depends on the model."""
+    order = sorted(set(values))
+    place = {value: rank / max(len(order) - 1, 1) for rank, value in enumerate(order)}
+    return np.array([place[value] for value in values], dtype=np.float32)
+
+
+def word_vectors(texts: Sequence[str]) -> Floats:
+    """TF-IDF vectors of unit length, one per text.  Shape: (texts, words)"""
+    counts = [Counter(_WORD.findall(text.lower())) for text in texts]
+    documents: Counter[str] = Counter(word for own in counts for word in own)
+    frequent = [word for word, n in documents.most_common(COMPARED) if n > 1]
+    column = {word: place for place, word in enumerate(frequent)}
+    vectors = np.zeros((len(texts), max(len(column), 1)), dtype=np.float32)
+    for row, own in enumerate(counts):
+        for word, n in own.items():
+            if word in column:
+                vectors[row, column[word]] = (1 + math.log(n)) * math.log(1 + len(texts) / documents[word])
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1)
+
+
