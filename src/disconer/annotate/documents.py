@@ -109,6 +109,7 @@ class BratFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.side = folder, folder / ".disconer"
+        self._last: Stored | None = None  # an edit reads its document several times
         if not self.ids():
             raise DisconerError(
                 "There are no texts in this folder",
@@ -134,8 +135,11 @@ class BratFolder:
         if not os.path.isfile(annotation_file.origin):
             return Stored(Document(id, decode(text, text_file.origin)), "", _version(text, None))
         content = annotation_file.read()
-        document = read_document(id, text_file, [annotation_file], Ledger())
-        return Stored(document, decode(content, annotation_file.origin), _version(text, content))
+        version = _version(text, content)
+        if self._last is None or (self._last.document.id, self._last.version) != (id, version):
+            document = read_document(id, text_file, [annotation_file], Ledger())
+            self._last = Stored(document, decode(content, annotation_file.origin), version)
+        return self._last
 
     def version_with(self, id: str, content: str) -> str:
         return _version(self._member(id, TEXT).read(), content.encode("utf-8"))
@@ -173,6 +177,7 @@ class JsonlFile:
         self._lines: list[bytes] = []
         self._places: dict[str, int] = {}
         self._seen: tuple[int, int, int] | None = None
+        self._last: Stored | None = None
         self._refresh()
 
     def ids(self) -> list[str]:
@@ -181,10 +186,13 @@ class JsonlFile:
 
     def read(self, id: str) -> Stored:
         line = self._line(id)
-        number = self._places[id] + 1
-        record = parse_json(decode(line, str(self.path), number), Where(str(self.path), number))
-        document = from_record(record, ledger=Ledger(), path=str(self.path), line=number)
-        return Stored(document, decode(line, str(self.path), number), _version(line))
+        number, version = self._places[id] + 1, _version(line)
+        if self._last is None or (self._last.document.id, self._last.version) != (id, version):
+            content = decode(line, str(self.path), number)
+            record = parse_json(content, Where(str(self.path), number))
+            document = from_record(record, ledger=Ledger(), path=str(self.path), line=number)
+            self._last = Stored(document, content, version)
+        return self._last
 
     def version_with(self, id: str, content: str) -> str:
         return _version(content.encode("utf-8"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,17 +30,13 @@ class Label:
     key: str | None = None
 
 
-def project_labels(given: str | None, folder: Path, further: Iterable[str] = ()) -> list[Label]:
-    """The labels of a project, each with a key while there are digits left.
+def project_labels(given: str | None, folder: Path) -> list[Label]:
+    """The labels that someone wrote down for a project, each with a key while there are digits left.
 
     given: what --labels says: names with commas between them, or a file. Without it, `labels.yaml` or brat's
         `annotation.conf` in the folder count.
-    further: the labels of a model or of documents, which follow.
     """
-    named = list(_given(given) if given else _found(folder))
-    names = {label.name for label in named}
-    named += [Label(name) for name in dict.fromkeys(further) if name not in names]
-    return with_keys(named)
+    return with_keys(list(_given(given) if given else _found(folder)))
 
 
 def with_keys(labels: list[Label]) -> list[Label]:

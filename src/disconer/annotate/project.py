@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -54,7 +54,9 @@ class Project:
         self._side = self.workspace(self.annotators[0]).documents.side
         self._others = Others(settings.compare)
         self.suggester = self._current_model()
-        self._labels = project_labels(settings.labels, _folder(settings.path), self._known_labels(settings))
+        named = project_labels(settings.labels, _folder(settings.path))
+        self._wanted = frozenset(label.name for label in named)  # of suggestions; none: all
+        self._labels = named or with_keys([Label(name) for name in (self.suggester.labels if self.suggester else ())])
         self.trainer = Trainer(
             self._side / "training", settings.training, load=lambda folder: load(str(folder)), take_over=self._take_over
         )
@@ -78,8 +80,10 @@ class Project:
             self._labels = with_keys([*self._labels, *new])
 
     def suggestions(self, opened: Opened) -> list[Suggestion]:
+        """What is proposed for a document; of the model, only what has one of the labels that were asked for."""
         document = opened.stored.document
-        return suggestions(document.id, document.text, self.suggester, self._others)
+        found = suggestions(document.id, document.text, self.suggester, self._others)
+        return [one for one in found if one.by or not self._wanted or one.label in self._wanted]
 
     def done_documents(self, annotator: str) -> list[Document]:
         workspace = self.workspace(annotator)
@@ -96,11 +100,6 @@ class Project:
             return found, None
         ranks, progress = self._ordering.ranks(workspace, found, self.suggester)
         return sorted(found, key=lambda one: ranks.get(one.id, len(ranks))), progress
-
-    def _known_labels(self, settings: Settings) -> Iterator[str]:
-        """The labels of a model; without a model or a list of labels, those of the documents."""
-        if self.suggester is not None and settings.labels is None:
-            yield from self.suggester.labels
 
     def _current_model(self) -> Suggester | None:
         """The model that was asked for, or the one that was trained here from it."""

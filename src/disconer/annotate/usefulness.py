@@ -91,17 +91,18 @@ def _ranked(values: Sequence[float]) -> Floats:
 
 
 def word_vectors(texts: Sequence[str]) -> Floats:
-    """TF-IDF vectors of unit length, one per text.  Shape: (texts, words)"""
+    """TF-IDF vectors, one per text, of the words that several have.  Shape: (texts, words)
+
+    Their length is at most 1: that of a text with all its words, of which those of its own make it unlike others.
+    """
     counts = [Counter(_WORD.findall(text.lower())) for text in texts]
     documents: Counter[str] = Counter(word for own in counts for word in own)
-    frequent = [word for word, n in documents.most_common(COMPARED) if n > 1]
-    column = {word: place for place, word in enumerate(frequent)}
+    column = {word: place for place, (word, n) in enumerate(documents.most_common(COMPARED)) if n > 1}
     vectors = np.zeros((len(texts), max(len(column), 1)), dtype=np.float32)
     for row, own in enumerate(counts):
-        for word, n in own.items():
+        weights = {word: (1 + math.log(n)) * math.log(1 + len(texts) / documents[word]) for word, n in own.items()}
+        length = math.sqrt(sum(weight**2 for weight in weights.values()))
+        for word, weight in weights.items():
             if word in column:
-                vectors[row, column[word]] = (1 + math.log(n)) * math.log(1 + len(texts) / documents[word])
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1)
-
-
+                vectors[row, column[word]] = weight / length
+    return vectors

@@ -31,7 +31,7 @@ const commands = {
     ctrlKey ? editor.goTo(session.text.wordAt(session.text.length), shiftKey) : editor.edge(1, shiftKey),
   pin: () => editor.pin(),
   escape: () => editor.escape(),
-  enter: () => editor.enter(),
+  enter: () => (labels.last || editor.chosen.length ? editor.enter() : commands.label()),
   give: (name) => editor.label(name),
   nextMark: () => editor.step(1),
   previousMark: () => editor.step(-1),
@@ -115,9 +115,11 @@ async function start() {
   at("suggestions").dataset.model = project.model?.name ?? "";
   await list.load();
   training.look();
-  const wanted = decodeURIComponent(location.hash.slice(1));
-  await open(list.has(wanted) ? wanted : list.ids[0]);
+  await open(list.has(named()) ? named() : list.ids[0]);
 }
+
+// The document that the address names.
+const named = () => decodeURIComponent(location.hash.slice(1));
 
 function useAnnotators(names) {
   const select = at("annotator");
@@ -306,6 +308,7 @@ addEventListener("focus", async () => {
   const answer = await attempt(() => ask(`/v1/version?id=${encodeURIComponent(asked.id)}`));
   if (answer && session === asked && asked.isSaved && answer.version !== asked.version) open(asked.id);
 });
+addEventListener("hashchange", () => list.has(named()) && open(named()));
 addEventListener("beforeunload", (event) => {
   if (session && !session.isSaved) event.preventDefault();
 });

@@ -49,10 +49,12 @@ export class Dock {
     if (entities.length > 1) return [button("Join", "m", commands.join), button("Delete", "x", commands.remove)];
     if (!entities.length) return [button("Add a fragment", "+", commands.pin), button("Other label", "l", commands.label)];
     const all = [
-      button("⟵ Grow", "G", commands.growStart),
-      button("Shrink ⟶", "H", commands.shrinkStart),
-      button("⟵ Shrink", "h", commands.shrinkEnd),
-      button("Grow ⟶", "g", commands.growEnd),
+      "Start",
+      button("◂", "G", commands.growStart, "", "Start one word earlier"),
+      button("▸", "H", commands.shrinkStart, "", "Start one word later"),
+      "End",
+      button("◂", "h", commands.shrinkEnd, "", "End one word earlier"),
+      button("▸", "g", commands.growEnd, "", "End one word later"),
       button("Add a fragment", "+", commands.pin),
     ];
     if (entities[0].fragments.length > 1) all.push(button("Split", "t", commands.split));
@@ -75,11 +77,12 @@ function places(fragments) {
   return made;
 }
 
-function button(text, key, onClick, className = "") {
+function button(text, key, onClick, className = "", title = "") {
   const made = document.createElement("button");
   const shown = document.createElement("kbd");
   made.type = "button";
   made.className = className;
+  if (title) made.title = made.ariaLabel = title;
   shown.textContent = key;
   made.append(shown, text);
   made.addEventListener("click", () => onClick());

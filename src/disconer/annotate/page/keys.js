@@ -16,22 +16,6 @@ export const KEYS = [
     ],
   ],
   [
-    "Entities",
-    [
-      ["1 … 9, 0", "make an entity with this label; change the label of the chosen one", {}],
-      ["Enter", "make one with the last label; accept a suggestion", { Enter: "enter" }],
-      ["l", "any label, by its name", { l: "label" }],
-      ["j k", "choose the next, previous entity or suggestion; J K: one more", { j: "nextMark", k: "previousMark", J: "alsoNext", K: "alsoPrevious" }],
-      ["g G", "grow at the end, at the start; with Alt: by a character", { g: "growEnd", G: "growStart" }],
-      ["h H", "shrink at the end, at the start; with Alt: by a character", { h: "shrinkEnd", H: "shrinkStart" }],
-      ["f", "the fragment that grows and shrinks: the next one", { f: "nextFragment" }],
-      ["t", "split at its gaps; or cut the selected words out of an entity", { t: "split" }],
-      ["m", "join the chosen entities", { m: "join" }],
-      ["c", "note on the chosen entity", { c: "note" }],
-      ["x Delete", "delete the chosen entity; reject a suggestion", { x: "remove", Delete: "remove", Backspace: "remove" }],
-    ],
-  ],
-  [
     "Suggestions",
     [
       ["a r", "accept, reject", { a: "accept", r: "reject" }],
@@ -46,6 +30,22 @@ export const KEYS = [
       ["d", "done, and on to the next that is not", { d: "done" }],
       ["q", "documents on small screens", { q: "menu" }],
       ["?", "this help", { "?": "help" }],
+    ],
+  ],
+  [
+    "Entities",
+    [
+      ["1 … 9, 0", "make an entity with this label; change the label of the chosen one", {}],
+      ["Enter", "make one with the last label; accept a suggestion", { Enter: "enter" }],
+      ["l", "any label, by its name", { l: "label" }],
+      ["j k", "choose the next, previous entity or suggestion; J K: one more", { j: "nextMark", k: "previousMark", J: "alsoNext", K: "alsoPrevious" }],
+      ["g G", "grow at the end, at the start; with Alt: by a character", { g: "growEnd", G: "growStart" }],
+      ["h H", "shrink at the end, at the start; with Alt: by a character", { h: "shrinkEnd", H: "shrinkStart" }],
+      ["f", "the fragment that grows and shrinks: the next one", { f: "nextFragment" }],
+      ["t", "split at its gaps; or cut the selected words out of an entity", { t: "split" }],
+      ["m", "join the chosen entities", { m: "join" }],
+      ["c", "note on the chosen entity", { c: "note" }],
+      ["x Delete", "delete the chosen entity; reject a suggestion", { x: "remove", Delete: "remove", Backspace: "remove" }],
     ],
   ],
 ];

@@ -45,7 +45,8 @@ export class Labels {
   #show() {
     const rules = this.all.map(({ colour }, number) => `.l-${number} { --c: ${colour ?? `var(--c${number % N_COLOURS})`}; }`);
     this.#sheet.replaceSync(rules.join("\n"));
-    this.place.replaceChildren(...this.all.map((label) => this.#button(label)));
+    const none = "No labels yet: press l to name one, or start with --labels.";
+    this.place.replaceChildren(...(this.all.length ? this.all.map((label) => this.#button(label)) : [none]));
     this.names.replaceChildren(...this.all.map(({ name }) => new Option(name, name)));
   }
 

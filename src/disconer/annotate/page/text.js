@@ -141,4 +141,10 @@ export function normalised(fragments, text) {
   return joined;
 }
 
-export const keyOf = ({ label, fragments }) => `${label}\t${fragments.map((one) => one.join(" ")).join(";")}`;
+const keys = new WeakMap(); // entities are never changed, only replaced
+
+// What makes two entities the same.
+export function keyOf(entity) {
+  if (!keys.has(entity)) keys.set(entity, `${entity.label}\t${entity.fragments.map((one) => one.join(" ")).join(";")}`);
+  return keys.get(entity);
+}

@@ -36,16 +36,14 @@ export class View {
 
   // Shows these entities and suggestions; what is as before stays.
   show(entities, suggestions, classOf) {
-    const wanted = new Map();
-    entities.forEach((entity, order) => wanted.set(idOf(entity), entityMark(entity, order, classOf, this.text)));
-    suggestions.forEach((one, order) =>
-      wanted.set(idOf(one), suggestionMark(one, entities.length + order, classOf, this.text)),
-    );
+    const wanted = new Map([...entities, ...suggestions].map((one) => [idOf(one), one]));
     const dirty = new Set();
-    for (const [id, mark] of this.#marks) if (wanted.get(id)?.sign !== mark.sign) this.#remove(mark, dirty);
-    for (const [id, mark] of wanted) {
-      if (this.#marks.has(id)) this.#marks.get(id).order = mark.order;
-      else this.#add(id, mark, dirty);
+    for (const [id, mark] of this.#marks)
+      if (!isDrawn(mark, wanted.get(id), classOf)) this.#remove(mark, dirty);
+    let order = 0;
+    for (const [id, one] of wanted) {
+      if (!this.#marks.has(id)) this.#add(id, markOf(one, classOf, this.text), dirty);
+      this.#marks.get(id).order = order++;
     }
     for (const line of dirty) this.#draw(line);
   }
@@ -67,7 +65,7 @@ export class View {
 
   #draw(line) {
     const marks = [...this.#byLine[line]].map((mark) =>
-      this.#chosen.has(mark.id) ? { ...mark, classes: `${mark.classes} chosen` } : mark,
+      this.#chosen.has(mark.id) ? Object.create(mark, { classes: { value: `${mark.classes} chosen` } }) : mark,
     );
     this.#nodes[line].replaceChildren(...drawLine(this.text, this.text.lines[line], marks));
   }
@@ -146,29 +144,26 @@ export const idOf = (mark) => (mark.key ? `s:${mark.key}` : (mark.id ?? `k:${key
 
 const shortened = (label) => (label.length <= CAPTION ? label : `${label.slice(0, CAPTION - 1)}…`);
 
-function entityMark(entity, order, classOf, text) {
-  const { label, fragments, note } = entity;
-  const described = `${label}: “${text.quoted(fragments)}”${note ? `. Note: ${note}` : ""}`;
-  return {
-    id: idOf(entity),
-    fragments,
-    order,
-    caption: shortened(label) + (note ? " ✎" : ""),
-    description: described,
-    classes: classOf(label),
-    sign: `${keyOf(entity)}\t${note}\t${classOf(label)}`,
-  };
+// Whether a mark shows an entity or suggestion as it is.
+function isDrawn(mark, wanted, classOf) {
+  if (!wanted || mark.colour !== classOf(wanted.label)) return false;
+  return mark.of === wanted || (keyOf(mark.of) === keyOf(wanted) && mark.of.note === wanted.note);
 }
 
-function suggestionMark(one, order, classOf, text) {
-  const source = one.by.length ? one.by.join(", ") : one.score.toFixed(2);
+function markOf(one, classOf, text) {
+  const colour = classOf(one.label);
+  const source = one.key && (one.by.length ? one.by.join(", ") : one.score.toFixed(2));
+  const from = one.key && `, ${one.by.length ? "by" : "score"} ${source}`;
   return {
     id: idOf(one),
+    of: one,
     fragments: one.fragments,
-    order,
-    caption: `${shortened(one.label)} ${source}`,
-    description: `Suggestion ${one.label}: “${text.quoted(one.fragments)}”, ${one.by.length ? "by" : "score"} ${source}`,
-    classes: `suggested ${classOf(one.label)}`,
-    sign: `${one.key}\t${source}\t${classOf(one.label)}`,
+    colour,
+    classes: one.key ? `suggested ${colour}` : colour,
+    caption: `${shortened(one.label)}${one.key ? ` ${source}` : one.note ? " ✎" : ""}`,
+    get description() {
+      const words = `${one.label}: “${text.quoted(one.fragments)}”`;
+      return one.key ? `Suggestion ${words}${from}` : one.note ? `${words}. Note: ${one.note}` : words;
+    },
   };
 }
