@@ -18,6 +18,7 @@ from disconer.core.types import Entity
 from disconer.nn.reader import Floats
 
 UNSURE_WEIGHT = 0.5  # of uncertainty; the rest is unlikeness
+HIGH = 0.95  # quantile of uncertainty that counts as full
 COMPARED = 20_000  # words that unlikeness goes by, at most: the most frequent ones
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -51,7 +52,7 @@ def most_useful_first(
     open_ids = [id for id in texts if id not in done]
     vectors = word_vectors(list(texts.values()))
     rows = {id: row for row, id in enumerate(texts)}
-    unsure = _ranked([unsureness(candidates[id], len(texts[id].split())) for id in open_ids] if candidates else [])
+    unsure = _scaled([unsureness(candidates[id], len(texts[id].split())) for id in open_ids] if candidates else [])
     chooser = _Chooser(vectors[[rows[id] for id in open_ids]], vectors[[rows[id] for id in texts if id in done]])
     return [open_ids[place] for place in chooser.order(unsure if candidates else None)]
 
@@ -83,11 +84,10 @@ class _Chooser:
         return chosen
 
 
-def _ranked(values: Sequence[float]) -> Floats:
-    """Values as ranks from 0 to 1, equal ones alike: their own scale depends on the model."""
-    order = sorted(set(values))
-    place = {value: rank / max(len(order) - 1, 1) for rank, value in enumerate(order)}
-    return np.array([place[value] for value in values], dtype=np.float32)
+def _scaled(values: Sequence[float]) -> Floats:
+    """Values from 0 to 1: their own scale depends on the model. A few that are far above all others do not set it."""
+    high = max(float(np.quantile(values, HIGH)), 1e-9) if values else 1.0
+    return np.minimum(np.array(values, dtype=np.float32) / np.float32(high), np.float32(1))
 
 
 def word_vectors(texts: Sequence[str]) -> Floats:
