@@ -77,7 +77,10 @@ const list = new DocumentList({
   order: at("order"),
   progress: at("progress"),
   progressText: at("progress-text"),
-  onOpen: (id) => open(id).then(() => toggleMenu(false)),
+  onOpen: (id) => {
+    toggleMenu(false);
+    open(id);
+  },
 });
 const training = new Training({
   train: at("train"),

@@ -1,18 +1,23 @@
-// The list of documents: what there is, what is done, which one is open.
+// The list of documents: what there is, what is done, which one is open. Only the rows that can be seen are drawn.
 
 import { ask } from "./api.js";
 
 const PAUSE = 1000; // milliseconds between two looks at an order that is being computed
+const ROW = 32; // pixels, as in annotate.css
+const BEYOND = 8; // rows drawn above and below those that can be seen
 
 export class DocumentList {
-  #items = new Map(); // id -> {id, count, done, element}
+  #items = new Map(); // id -> {id, count, done}
   #order = []; // ids
+  #shown = []; // ids that pass the filter
   #current = null;
 
   constructor({ list, filter, order, progress, progressText, onOpen }) {
-    Object.assign(this, { list, filter, order, progress, progressText, onOpen });
+    Object.assign(this, { list, filter, order, progress, progressText, rows: list.firstElementChild });
     filter.addEventListener("input", () => this.#filter());
     order.addEventListener("change", () => this.load());
+    list.addEventListener("scroll", () => this.#draw());
+    addEventListener("resize", () => this.#draw());
     list.addEventListener("click", (event) => {
       const id = event.target.closest("[data-id]")?.dataset.id;
       if (id !== undefined) onOpen(id);
@@ -21,18 +26,8 @@ export class DocumentList {
 
   async load() {
     const { documents, progress } = await ask(`/v1/documents?order=${this.order.value}`);
-    this.#order = documents.map(([id]) => id);
-    const known = this.#items;
-    this.#items = new Map(
-      documents.map(([id, count, done]) => {
-        const element = known.get(id)?.element ?? itemElement(id);
-        const item = { id, count, done, element };
-        showItem(item);
-        return [id, item];
-      }),
-    );
-    this.list.replaceChildren(...[...this.#items.values()].map(({ element }) => element));
-    this.#mark();
+    this.#items = new Map(documents.map(([id, count, done]) => [id, { id, count, done }]));
+    this.#order = [...this.#items.keys()];
     this.#filter();
     this.#showProgress(progress);
     if (progress !== null) setTimeout(() => this.load(), PAUSE);
@@ -66,27 +61,35 @@ export class DocumentList {
 
   setCurrent(id) {
     this.#current = id;
-    this.#mark();
+    const [top, height] = [this.#shown.indexOf(id) * ROW, this.list.clientHeight];
+    if (top >= 0 && (top < this.list.scrollTop || top + ROW > this.list.scrollTop + height))
+      this.list.scrollTop = top - height / 2;
+    this.#draw();
   }
 
   update(id, values) {
     const item = this.#items.get(id);
     if (!item || (item.count === values.count && item.done === values.done)) return;
     Object.assign(item, values);
-    showItem(item);
+    this.#draw();
     this.#showProgress(null);
-  }
-
-  #mark() {
-    this.list.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const element = this.#items.get(this.#current)?.element;
-    element?.setAttribute("aria-current", "true");
-    if (element && this.list.offsetParent) scrollInto(this.list, element);
   }
 
   #filter() {
     const wanted = this.filter.value.trim().toLowerCase();
-    for (const { id, element } of this.#items.values()) element.hidden = !id.toLowerCase().includes(wanted);
+    this.#shown = this.#order.filter((id) => id.toLowerCase().includes(wanted));
+    this.rows.style.paddingTop = 0;
+    this.rows.style.height = `${this.#shown.length * ROW}px`;
+    this.#draw();
+  }
+
+  #draw() {
+    const { scrollTop, clientHeight } = this.list;
+    const first = Math.max(Math.floor(scrollTop / ROW) - BEYOND, 0);
+    const last = Math.ceil((scrollTop + clientHeight) / ROW) + BEYOND;
+    const rows = this.#shown.slice(first, last).map((id) => rowOf(this.#items.get(id), id === this.#current));
+    this.rows.style.paddingTop = `${first * ROW}px`;
+    this.rows.replaceChildren(...rows);
   }
 
   #showProgress(ordering) {
@@ -98,26 +101,19 @@ export class DocumentList {
   }
 }
 
-function scrollInto(list, element) {
-  const [outer, inner] = [list.getBoundingClientRect(), element.getBoundingClientRect()];
-  if (inner.top < outer.top || inner.bottom > outer.bottom) list.scrollTop += inner.top - outer.top - outer.height / 2;
-}
-
-function itemElement(id) {
-  const element = document.createElement("li");
+function rowOf({ id, count, done }, isCurrent) {
+  const row = document.createElement("li");
   const button = document.createElement("button");
   const name = document.createElement("span");
-  const count = document.createElement("b");
+  const number = document.createElement("b");
   button.type = "button";
+  button.title = count === null ? "This document cannot be read" : done ? "Done" : "";
   name.textContent = id;
-  button.append(name, count);
-  element.dataset.id = id;
-  element.append(button);
-  return element;
-}
-
-function showItem({ element, count, done }) {
-  element.classList.toggle("done", done);
-  element.querySelector("b").textContent = count === null ? "!" : count || "";
-  element.firstChild.title = count === null ? "This document cannot be read" : done ? "Done" : "";
+  number.textContent = count === null ? "!" : count || "";
+  button.append(name, number);
+  row.dataset.id = id;
+  row.classList.toggle("done", done);
+  if (isCurrent) row.setAttribute("aria-current", "true");
+  row.append(button);
+  return row;
 }
