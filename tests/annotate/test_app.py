@@ -16,7 +16,8 @@ STIFF = {"id": "T1", "label": "ADR", "fragments": [[9, 18]]}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return folder_of(tmp_path / "notes", {"a.txt": KNEES, "b.txt": "No fever, no pain.", "c.txt": "Well.", "c.ann": "T1"})
+    texts = {"a.txt": KNEES, "b.txt": "No fever, no pain.", "c.txt": "Well."}
+    return folder_of(tmp_path / "notes", texts | {"c.ann": "T1"})
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-WORDS = "pain stiffness in my knees after taking aspirin for weeks severe headache renal or hepatic impairment".split()
+WORDS = ("pain", "stiffness", "in", "my", "knees", "after", "taking", "aspirin", "renal", "or", "hepatic", "impairment")
 AT_ONCE = 50  # milliseconds from a key until the page has drawn what it changes
 
 # The time from each key until the frame after it is drawn; the median of three runs of each.
@@ -37,7 +37,7 @@ MEASURE = """async (keys) => {
         }
     return Object.fromEntries(Object.entries(times).map(([key, all]) => [key, all.sort((a, b) => a - b)[1]]));
 }"""
-KEYS = ["ArrowRight", "Shift+ArrowRight", "1", "ArrowDown", "+", "ArrowRight", "2", "j", "k", "g", "h", "1", "x", "ArrowUp"]
+KEYS = ["ArrowRight", "Shift+ArrowRight", "1", "ArrowDown", "+", "ArrowRight", "2", "j", "k", "g", "h", "1", "x", "End"]
 
 
 def prose(size: int, chance: random.Random, joint: str) -> str:
@@ -58,10 +58,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     files = {f"doc-{n:04}.txt": prose(400, chance, "\n") for n in range(1000)}
     files |= {"long.txt": long, "long.ann": annotations(long, 3000, chance), "line.txt": line}
     folder: Path = folder_of(tmp_path_factory.mktemp("notes"), files)
-    with open_browser() as browser, annotating(folder, labels="ADR,Drug") as server:
-        with open_page(browser, server.url) as opened:
-            opened.wait_for_selector("#text .line")
-            yield opened
+    with (
+        open_browser() as browser,
+        annotating(folder, labels="ADR,Drug") as server,
+        open_page(browser, server.url) as opened,
+    ):
+        opened.wait_for_selector("#text .line")
+        yield opened
 
 
 @pytest.mark.parametrize("document", ["long", "line", "doc-0500"])

@@ -22,7 +22,7 @@ def test_uncertainty_counts_doubtful_candidates() -> None:
 
 def test_the_doubtful_come_before_the_sure() -> None:
     candidates = {"knees": found(0.99), "knees again": found(0.98), "sleep": found(0.5, 0.4), "skin": found(1.0)}
-    assert most_useful_first(TEXTS, candidates, done=()) [0] == "sleep"
+    assert most_useful_first(TEXTS, candidates, done=())[0] == "sleep"
 
 
 def test_what_is_like_the_annotated_comes_last() -> None:

@@ -244,5 +244,3 @@ class JsonlFile:
                 record = parse_json(decode(line, str(self.path), number + 1), where)
                 self._places.setdefault(str(record.get("id")) if isinstance(record, dict) else "", number)
         self._seen = stamp
-
-

@@ -86,9 +86,9 @@ class Step:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Step:
-        keys = {name: tuple(map(_key, record.get(name, ()))) for name in ("reject", "restore")}
-        same = {name: record[name] for name in ("kind", "at", "by", "before", "after")}
-        return cls(**same, splice=Splice(*record["splice"]), **keys)
+        reject, restore = (tuple(map(_key, record.get(name, ()))) for name in ("reject", "restore"))
+        said = {name: record[name] for name in ("kind", "at", "by", "before", "after")}
+        return cls(**said, splice=Splice(*record["splice"]), reject=reject, restore=restore)
 
 
 def _key(value: Sequence[Any]) -> Key:

@@ -1,4 +1,4 @@
-"""What all requests share: the annotators' workspaces, the labels, the model, the training, and the order of documents."""
+"""What all requests share: workspaces of annotators, labels, the model, its training, and the order of documents."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _own_copy(settings: Settings, annotator: str) -> Path:
 
 
 class _Ordering:
-    """Computes the order of documents in the background; it is computed again when the model or what is done changes."""
+    """Computes the order of documents in the background; again, when the model or what is done changes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from disconer.annotate.suggestions import Suggester
 from disconer.config import Config, load_config
@@ -53,9 +53,9 @@ class Status:
 
 
 def divide(documents: Sequence[Document]) -> tuple[list[Document], list[Document]]:
-    """Documents to train on, and to measure on.
+    """Documents to train on, and to measure on, some of which have entities.
 
-    By a hash of their ids: what was measured on once is not trained on later, when more documents are done.
+    By a hash of their ids: what was trained on is not measured on later, when more documents are done.
     """
     if len(documents) < 2:
         raise DisconerError(
@@ -66,8 +66,9 @@ def divide(documents: Sequence[Document]) -> tuple[list[Document], list[Document
         )
     hashed = sorted(documents, key=lambda document: BY_ID.order(document.id))
     limit = int(DEV_FRACTION * 256)
-    n_dev = max(1, sum(BY_ID.order(document.id)[0] < limit for document in hashed))
-    n_dev = min(n_dev, len(hashed) - 1)
+    n_dev = sum(BY_ID.order(document.id)[0] < limit for document in hashed)
+    first = next((place for place, document in enumerate(hashed) if document.entities), 0)
+    n_dev = min(max(n_dev, first + 1), len(hashed) - 1)
     return hashed[n_dev:], hashed[:n_dev]
 
 
@@ -223,8 +224,8 @@ def dev_f1(model: Suggester, dev: Sequence[Document]) -> float:
 def epoch_figures(run: Path) -> list[float]:
     """F1 on dev of each finished epoch, in percent."""
     file = run / "metrics.jsonl"
-    records: list[dict[str, Any]] = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-    return [100 * record["dev_f1"] for record in records]
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    return [100 * json.loads(line)["dev_f1"] for line in lines]
 
 
 def _last_line(log: Path) -> str:

@@ -87,7 +87,8 @@ class _Chooser:
 def _scaled(values: Sequence[float]) -> Floats:
     """Values from 0 to 1: their own scale depends on the model. A few that are far above all others do not set it."""
     high = max(float(np.quantile(values, HIGH)), 1e-9) if values else 1.0
-    return np.minimum(np.array(values, dtype=np.float32) / np.float32(high), np.float32(1))
+    scaled: Floats = np.minimum(np.array(values, dtype=np.float32) / np.float32(high), np.float32(1))
+    return scaled
 
 
 def word_vectors(texts: Sequence[str]) -> Floats:

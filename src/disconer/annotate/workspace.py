@@ -130,9 +130,7 @@ class Workspace:
         file.load(stored.version)
         after = self.documents.version_with(id, content) if content != stored.content else stored.version
         splice = Splice.between(stored.content, content)
-        file.append(
-            Step(kind, _now(), by, stored.version, after, splice, reject=tuple(reject), restore=tuple(restore))
-        )
+        file.append(Step(kind, _now(), by, stored.version, after, splice, reject=tuple(reject), restore=tuple(restore)))
         if after != stored.version:
             self.documents.write(id, content)
         return self.open(id)

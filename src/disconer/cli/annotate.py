@@ -84,7 +84,7 @@ def load_suggester(model: str) -> Suggester:
 
 def _report(status: Status) -> None:
     if status.state != "finished" or status.new_f1 is None:
-        raise DisconerError("The training did not finish", got=status.message or status.state)
+        raise DisconerError("The training did not finish", got=status.message.rstrip(".") or status.state)
     old = "there was no model before" if status.old_f1 is None else f"the model before has {status.old_f1:.2f}"
     print(f"dev F1 {status.new_f1:.2f}; {old}.")
     kept = "It suggests from now on" if status.takes_over else "The model before is kept; the new one is there"
@@ -107,7 +107,7 @@ def annotate_cli(
         str | None,
         typer.Option(
             metavar="L,…",
-            help="Labels, or a file of them: YAML, or brat's annotation.conf. Default: those in FOLDER, or the model's.",
+            help="Labels, or a YAML file or annotation.conf with them. Default: such a file in FOLDER, or the model's.",
         ),
     ] = None,
     annotators: Annotated[
@@ -121,9 +121,7 @@ def annotate_cli(
         list[str] | None,
         typer.Option(metavar="NAME=PATH", help="Annotations of someone else, shown as suggestions; repeatable."),
     ] = None,
-    train: Annotated[
-        bool, typer.Option("--train", help="Train on what is done and exit, without the page.")
-    ] = False,
+    train: Annotated[bool, typer.Option("--train", help="Train on what is done and exit, without the page.")] = False,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Setting of trainings, as in `train`; repeatable."),

@@ -143,10 +143,6 @@ class TorchRuntime:
             return (self._collect(self._launch(arrays)) for arrays in batches)
         return self._find_ahead(batches)
 
-    def near(self) -> TorchRuntime:
-        """See `Runtime`. Heads in torch give what they find."""
-        return self
-
     def _find_ahead(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         launched: Any = None
         for arrays in batches:

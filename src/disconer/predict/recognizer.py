@@ -18,7 +18,7 @@ from disconer.core.progress import note
 from disconer.core.progress import progress as show_progress
 from disconer.core.types import Document
 from disconer.nn.arrays import WordArrays
-from disconer.nn.runtime import AnyModel, Device, Precision, RuntimeName, window_cost
+from disconer.nn.runtime import AnyModel, Device, NearRuntime, Precision, RuntimeName, window_cost
 from disconer.nn.windows import Windower
 from disconer.predict.asked import Wanted, as_documents, remembered
 from disconer.predict.chunks import DOCUMENTS_AHEAD, Chunk, Chunker, chunk_documents
@@ -113,7 +113,8 @@ class Recognizer:
         In torch, and with heads that cannot tell, it gives what it finds.
         """
         other = copy(self)
-        other._runtime = self._runtime.near()
+        if isinstance(self._runtime, NearRuntime):
+            other._runtime = self._runtime.near()
         return other
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:

@@ -33,7 +33,7 @@ def annotation_conf(labels: Iterable[str]) -> str:
 def conf_labels(text: str) -> Iterator[str]:
     """The labels that people can give, as an annotation.conf has them: without macros, separators and headings.
 
-    >>> list(conf_labels("[entities]\\n!Finding\\n\\tADR # unwanted\\n----\\n<X>=A|B\\nDrug\\n[relations]\\nCauses Arg1:ADR"))
+    >>> list(conf_labels("[entities]\\n!Finding\\n\\tADR # unwanted\\n----\\n<X>=A|B\\nDrug\\n[relations]\\nCauses"))
     ['ADR', 'Drug']
     """
     section = ""
