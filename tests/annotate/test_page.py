@@ -46,6 +46,7 @@ def suggested(browser: Browser, folder: Path) -> Iterator[Page]:
     with annotating(folder, model="words") as server, open_page(browser, server.url) as opened:
         ready(opened)
         opened.goto(f"{server.url}/#b")
+        opened.locator("#title", has_text="b").wait_for()
         opened.wait_for_selector("#text .suggested")
         yield opened
 
@@ -351,6 +352,7 @@ def test_phones_and_dark_rooms(browser: Browser, folder: Path, scheme: str) -> N
     with annotating(folder, model="words") as server, open_page(browser, server.url, **small) as page:
         ready(page)
         page.goto(f"{server.url}/#b")
+        page.locator("#title", has_text="b").wait_for()
         page.wait_for_selector("#text .suggested")
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         assert not page.locator("#list").is_visible()

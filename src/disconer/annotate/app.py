@@ -103,6 +103,7 @@ def _routes(project: Project) -> APIRouter:
         return {
             "name": project.path.resolve().name,
             "annotators": project.annotators,
+            "space_in_labels": project.workspace(project.annotators[0]).documents.label("a b")[1:-1],
             "labels": list(map(schemas.as_label, project.labels)),
             "model": None if model is None else {"name": model.name, "labels": model.labels},
         }

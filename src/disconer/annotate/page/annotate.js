@@ -20,6 +20,7 @@ const view = new View(at("text"));
 const labels = new Labels(at("labels"), at("label-names"), (name) => commands.give(name));
 const editor = new Editor(view, labels, { onShow: showState, room: seen });
 let session = null;
+let spaceInLabels = " "; // or what stands for it in the files
 
 const commands = {
   left: ({ shiftKey, altKey }) => (altKey ? editor.nudge(-1, shiftKey) : editor.move(-1, shiftKey)),
@@ -81,6 +82,7 @@ const list = new DocumentList({
     toggleMenu(false);
     open(id);
   },
+  onLoad: () => showTitle(),
 });
 const training = new Training({
   train: at("train"),
@@ -115,6 +117,7 @@ async function start() {
   document.title = `${project.name} · disconer annotate`;
   useAnnotators(project.annotators);
   labels.use(project.labels);
+  spaceInLabels = project.space_in_labels;
   at("suggestions").dataset.model = project.model?.name ?? "";
   await list.load();
   training.look();
@@ -141,7 +144,7 @@ async function open(id) {
   const opened = new Session(answer, {
     onChange: () => opened === session && editor.show(),
     onStatus: (status) => showStatus(status),
-    onConflict: (onDisk) => conflicts.show(onDisk, opened, (change) => opened.resolve(change)),
+    onConflict: (onDisk) => conflicts.show(onDisk, opened, (offer) => opened.resolve(offer)),
   });
   session = opened;
   find.form.hidden = true;
@@ -149,7 +152,7 @@ async function open(id) {
   at("empty").hidden = session.text.length > 0;
   list.setCurrent(id);
   history.replaceState(null, "", `#${encodeURIComponent(id)}`);
-  at("title").replaceChildren(id, position(id));
+  showTitle();
   scrollTo(0, 0);
   showStatus("saved");
   commands.text();
@@ -157,11 +160,12 @@ async function open(id) {
   if (found && session === opened) session.useSuggestions(found.suggestions);
 }
 
-function position(id) {
-  const shown = document.createElement("span");
-  shown.className = "hint";
-  shown.textContent = `${list.place(id) + 1} of ${list.ids.length}`;
-  return shown;
+function showTitle() {
+  if (!session) return;
+  const position = document.createElement("span");
+  position.className = "hint";
+  position.textContent = `${list.place(session.id) + 1} of ${list.ids.length}`;
+  at("title").replaceChildren(session.id, position);
 }
 
 const openBeside = (step) => open(list.beside(session.id, step));
@@ -285,7 +289,7 @@ on("annotator", "change", async () => {
 });
 on("label-form", "submit", (event) => {
   event.preventDefault();
-  const name = at("label-name").value.trim();
+  const name = at("label-name").value.trim().replace(/\s+/g, spaceInLabels);
   at("label-form").hidden = true;
   commands.text();
   labels.include([name]);

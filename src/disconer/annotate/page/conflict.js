@@ -10,7 +10,7 @@ export class ConflictDialog {
     dialog.addEventListener("cancel", (event) => event.preventDefault());
   }
 
-  // Shows the document on disk and the session's own; calls `choose` with the change to make to the one on disk.
+  // Shows the document on disk and the session's own; calls `choose` with what gives the change to make to the one on disk.
   show(onDisk, session, choose) {
     const same = onDisk.text === session.text.string;
     const mine = session.entities;
@@ -18,8 +18,13 @@ export class ConflictDialog {
     const differing = [...onDisk.entities, ...mine].filter((one) => keys.some((set) => !set.has(keyOf(one))));
     drawPart(this.theirs, new Text(onDisk.text, onDisk.lines), onDisk.entities, differing, this.classOf);
     drawPart(this.yours, session.text, mine, differing, this.classOf);
-    const both = [...onDisk.entities, ...withNewIds(mine.filter((one) => !keys[0].has(keyOf(one))), session)];
-    const offers = { theirs: null, yours: difference(onDisk.entities, mine), both: difference(onDisk.entities, both) };
+    const own = mine.filter((one) => !keys[0].has(keyOf(one)));
+    const both = () => [...onDisk.entities, ...own.map((one) => ({ ...one, id: session.newId() }))];
+    const offers = {
+      theirs: () => null,
+      yours: () => difference(onDisk.entities, mine),
+      both: () => difference(onDisk.entities, both()),
+    };
     for (const [name, button] of Object.entries(this.buttons)) {
       button.disabled = name !== "theirs" && !same; // what was made for another text has no place in this one
       button.onclick = () => {
@@ -30,8 +35,6 @@ export class ConflictDialog {
     this.dialog.showModal();
   }
 }
-
-const withNewIds = (entities, session) => entities.map((entity) => ({ ...entity, id: session.newId() }));
 
 // Only the lines that differ, or the first ones if none does.
 function drawPart(view, text, entities, differing, classOf) {

@@ -12,8 +12,8 @@ export class DocumentList {
   #shown = []; // ids that pass the filter
   #current = null;
 
-  constructor({ list, filter, order, progress, progressText, onOpen }) {
-    Object.assign(this, { list, filter, order, progress, progressText, rows: list.firstElementChild });
+  constructor({ list, filter, order, progress, progressText, onOpen, onLoad }) {
+    Object.assign(this, { list, filter, order, progress, progressText, onLoad, rows: list.firstElementChild });
     filter.addEventListener("input", () => this.#filter());
     order.addEventListener("change", () => this.load());
     list.addEventListener("scroll", () => this.#draw());
@@ -30,6 +30,7 @@ export class DocumentList {
     this.#order = [...this.#items.keys()];
     this.#filter();
     this.#showProgress(progress);
+    this.onLoad();
     if (progress !== null) setTimeout(() => this.load(), PAUSE);
   }
 

@@ -133,6 +133,7 @@ export class Session {
     }
     if (error.status === 409) {
       this.conflict = error.answer.document;
+      this.on.onStatus("Not saved: the document changed.");
       this.on.onConflict(this.conflict);
       return false;
     }
@@ -143,14 +144,15 @@ export class Session {
     return true;
   }
 
-  // Goes on from what is on disk; change: what to make of it, if anything.
-  resolve(change) {
+  // Goes on from what is on disk; offer: gives the change to make to it, or null.
+  resolve(offer) {
     const answer = this.conflict;
     this.conflict = null;
     this.#queue = [];
     this.#take(answer);
     this.on.onStatus("saved");
     this.on.onChange();
+    const change = offer();
     if (change && (change.add.length || change.remove.length)) this.edit(change, "resolve");
   }
 }
