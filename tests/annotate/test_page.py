@@ -68,7 +68,7 @@ def press(page: Page, keys: str) -> int:
     return len(keys.split())
 
 
-def place(page: Page, word: str, nth: int = 0) -> dict[str, float]:
+def place_of(page: Page, word: str, nth: int = 0) -> dict[str, float]:
     """Where a word is on the screen."""
     found = page.evaluate(
         """([word, nth]) => {
@@ -90,7 +90,7 @@ def place(page: Page, word: str, nth: int = 0) -> dict[str, float]:
 
 def drag(page: Page, first: str, last: str | None = None) -> int:
     """Select from one word to another with the mouse."""
-    start, end = place(page, first), place(page, last or first)
+    start, end = place_of(page, first), place_of(page, last or first)
     page.mouse.move(start["left"] + 2, start["top"] + start["height"] / 2)
     page.mouse.down()
     page.mouse.move(end["right"] - 2, end["top"] + end["height"] / 2, steps=4)
@@ -365,6 +365,29 @@ def test_phones_and_dark_rooms(browser: Browser, folder: Path, scheme: str) -> N
         assert (folder / "a.ann").read_text() == "T1\tCondition 0 4\tPain\n"
         ink = page.evaluate("getComputedStyle(document.getElementById('text')).color")
         assert (sum(map(int, ink[4:-1].split(","))) < 300) == (scheme == "light")
+
+
+def test_handles_of_a_touch_screen(browser: Browser, folder: Path) -> None:
+    small = {"viewport": {"width": 360, "height": 700}, "has_touch": True, "is_mobile": True}
+    select = """([start, end]) => {
+        const line = document.querySelector("#text .line").firstChild;
+        getSelection().setBaseAndExtent(line, start, line, end);
+    }"""
+    with annotating(folder, labels="ADR") as server, open_page(browser, server.url, **small) as page:
+        ready(page)
+        for place in ([1, 2], [0, 4]):  # the second moves the handles of the first
+            page.evaluate(select, place)
+        page.get_by_role("button", name="Add a fragment").tap()
+        for place in ([19, 24], [19, 30]):
+            page.evaluate(select, place)
+        page.wait_for_timeout(50)
+        page.locator("#labels").get_by_role("button", name="ADR").tap()
+        saved(page)
+        page.wait_for_timeout(100)
+        assert (folder / "a.ann").read_text() == PAIN
+        first = place_of(page, "aspirin")
+        page.touchscreen.tap(first["left"] + 5, first["top"] + 5)
+        assert selected(page).startswith("“aspirin”")
 
 
 def test_letters_beyond_the_basic_plane(browser: Browser, tmp_path: Path) -> None:

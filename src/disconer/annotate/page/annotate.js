@@ -6,7 +6,7 @@ import { Dock } from "./dock.js";
 import { DocumentList } from "./documents.js";
 import { Editor } from "./editor.js";
 import { Find } from "./find.js";
-import { COMMANDS, showKeys } from "./keys.js";
+import { listenToKeys, showKeys } from "./keys.js";
 import { Labels } from "./labels.js";
 import { listen } from "./pointer.js";
 import { Session } from "./session.js";
@@ -248,37 +248,8 @@ async function attempt(work) {
 
 // Listening.
 
-const WITH_CONTROL = { z: "undo", y: "redo", Z: "redo", Home: "home", End: "end" };
-const BY_CODE = { KeyG: "growEnd", KeyH: "shrinkEnd" };
-
-function commandOf(event) {
-  if (event.ctrlKey || event.metaKey) return WITH_CONTROL[event.key];
-  if (event.altKey && BY_CODE[event.code])
-    return event.shiftKey ? BY_CODE[event.code].replace("End", "Start") : BY_CODE[event.code];
-  return COMMANDS.get(event.key);
-}
-
-document.addEventListener("keydown", (event) => {
-  const { target } = event;
-  const isBusy = target.closest("input, textarea, select, dialog") || document.querySelector("dialog[open]");
-  const presses = target.closest("button") && (event.key === "Enter" || event.key === " ");
-  if (!session || isBusy || presses || event.isComposing) return;
-  const label = event.ctrlKey || event.metaKey || event.altKey ? undefined : labels.byKey(event.key);
-  const command = commandOf(event);
-  if (label !== undefined) commands.give(label);
-  else if (command) commands[command](event);
-  else return;
-  event.preventDefault();
-});
-
-on("previous", "click", commands.previous);
-on("next", "click", commands.next);
-on("undo", "click", commands.undo);
-on("redo", "click", commands.redo);
-on("find", "click", commands.find);
-on("help", "click", commands.help);
-on("menu", "click", commands.menu);
-on("done", "click", commands.done);
+listenToKeys(labels, commands, () => session !== null);
+for (const name of ["previous", "next", "undo", "redo", "find", "help", "menu", "done"]) on(name, "click", commands[name]);
 on("accept-above", "click", () => editor.acceptFrom(Number(at("above").value)));
 on("accept-rest", "click", commands.acceptRest);
 on("reject-rest", "click", commands.rejectRest);

@@ -2,7 +2,7 @@
 
 import { Cursor } from "./cursor.js";
 import * as edits from "./edits.js";
-import { keyOf } from "./text.js";
+import { inText, nearest, smallestAround } from "./order.js";
 import { idOf } from "./view.js";
 
 export class Editor {
@@ -132,6 +132,14 @@ export class Editor {
     this.showSelection();
   }
 
+  // A selection by the handles of a touch screen, which may still move.
+  touched(from, to) {
+    if (!this.keepPins) this.cursor.clear();
+    this.fresh = false;
+    if (this.addTo === null) this.chosen = [];
+    if (this.cursor.drag(from, to, false)) this.showSelection();
+  }
+
   #selectWord(word) {
     if (word) this.cursor.select(word);
     return Boolean(word);
@@ -181,19 +189,12 @@ export class Editor {
 
   // The next or previous mark in the text; also: beside those that are chosen.
   step(step, also) {
-    const sorted = [...this.marks].sort((one, other) => inText(one, other));
+    const sorted = [...this.marks].sort(inText);
     const current = this.chosen[this.chosen.length - 1];
     let place = sorted.findIndex((mark) => idOf(mark) === current) + step;
     if (current === undefined) place = nearest(sorted, this.cursor.range, step);
     const found = sorted[place];
     if (found) this.choose(also ? [...new Set([...this.chosen, idOf(found)])] : [idOf(found)]);
-  }
-
-  // The smallest mark at an offset.
-  smallestAt(offset) {
-    const around = this.marks.filter(({ fragments }) => fragments.some(([start, end]) => start <= offset && offset < end));
-    const size = ({ fragments }) => fragments.reduce((sum, [start, end]) => sum + end - start, 0);
-    return around.sort((one, other) => size(one) - size(other))[0];
   }
 
   nextFragment() {
@@ -214,6 +215,7 @@ export class Editor {
     const id = session.newId();
     const isMade = session.edit(edits.make(cursor.fragments, name, id, session.text));
     cursor.finish();
+    this.keepPins = false;
     this.#forget();
     if (isMade) this.chosen = [id];
     this.showSelection();
@@ -240,8 +242,7 @@ export class Editor {
     const [entity] = this.entities;
     if (entity) return session.edit(edits.split(entity, session.newId));
     const [start, end] = cursor.range;
-    const around = session.entities.filter((one) => one.fragments.some(([a, b]) => a <= start && end <= b));
-    const smallest = around.sort((one, other) => reach(one) - reach(other))[0];
+    const smallest = smallestAround(session.entities, start, end);
     if (smallest && session.edit(edits.cut(smallest, cursor.range, session.text))) this.choose([idOf(smallest)]);
   }
 
@@ -291,14 +292,4 @@ export class Editor {
   rejectRest() {
     this.session.edit(edits.reject(this.session.open), "reject");
   }
-}
-
-const reach = ({ fragments }) => fragments[fragments.length - 1][1] - fragments[0][0];
-const inText = (one, other) =>
-  one.fragments[0][0] - other.fragments[0][0] || reach(one) - reach(other) || (keyOf(one) < keyOf(other) ? -1 : 1);
-
-function nearest(sorted, range, step) {
-  const from = range?.[0] ?? 0;
-  if (step > 0) return sorted.findIndex(({ fragments }) => fragments[0][0] >= from);
-  return sorted.findLastIndex(({ fragments }) => fragments[0][0] <= from);
 }

@@ -1,7 +1,7 @@
 // All keys: what they are for, for people, and which command they give.
 
 // [heading, [[keys as shown, what they do, {key: command}], …]]
-export const KEYS = [
+const KEYS = [
   [
     "Select",
     [
@@ -50,7 +50,32 @@ export const KEYS = [
   ],
 ];
 
-export const COMMANDS = new Map(KEYS.flatMap(([, rows]) => rows.flatMap(([, , keys]) => Object.entries(keys))));
+const COMMANDS = new Map(KEYS.flatMap(([, rows]) => rows.flatMap(([, , keys]) => Object.entries(keys))));
+const WITH_CONTROL = { z: "undo", y: "redo", Z: "redo", Home: "home", End: "end" };
+const WITH_ALT = { KeyG: "growEnd", KeyH: "shrinkEnd" }; // by place: with Alt, some systems give another character
+
+function commandOf(event) {
+  if (event.ctrlKey || event.metaKey) return WITH_CONTROL[event.key];
+  const moved = event.altKey && WITH_ALT[event.code];
+  if (moved) return event.shiftKey ? moved.replace("End", "Start") : moved;
+  return COMMANDS.get(event.key);
+}
+
+// Gives labels and commands to keys, but for those that a field, a button or a dialog needs itself.
+export function listenToKeys(labels, commands, isReady) {
+  document.addEventListener("keydown", (event) => {
+    const { target } = event;
+    const isBusy = target.closest("input, textarea, select, dialog") || document.querySelector("dialog[open]");
+    const presses = target.closest("button") && (event.key === "Enter" || event.key === " ");
+    if (!isReady() || isBusy || presses || event.isComposing) return;
+    const label = event.ctrlKey || event.metaKey || event.altKey ? undefined : labels.byKey(event.key);
+    const command = commandOf(event);
+    if (label !== undefined) commands.give(label);
+    else if (command) commands[command](event);
+    else return;
+    event.preventDefault();
+  });
+}
 
 export function showKeys(place) {
   place.replaceChildren(

@@ -1,5 +1,8 @@
 // The pointer on the text: dragging selects words, a bar or its label is an entity; Ctrl or ⌘ adds.
 
+import { smallestAround } from "./order.js";
+import { idOf } from "./view.js";
+
 export function listen(root, view, editor) {
   let pressed = null; // what the button went down with
 
@@ -17,10 +20,12 @@ export function listen(root, view, editor) {
     if (pressed.adding) getSelection().removeAllRanges();
   });
 
-  // While dragging, the words that would be selected light up.
+  // While dragging, the words that would be selected light up. On touch screens, handles move a selection without
+  // anything being pressed on the text.
   document.addEventListener("selectionchange", () => {
-    const range = pressed && around();
+    const range = around();
     if (!range) return;
+    if (!pressed) return editor.touched(...range);
     const [start, end] = [Math.min(...range), Math.max(...range)];
     const words = pressed.exactly ? [start, end] : view.text.snapped([start, end]);
     view.light("cursor", words ? [words] : []);
@@ -39,14 +44,6 @@ export function listen(root, view, editor) {
   });
   document.addEventListener("pointercancel", () => (pressed = null));
 
-  // On touch screens, handles move a selection without the pointer being pressed on the text.
-  root.addEventListener("touchend", () =>
-    setTimeout(() => {
-      const range = around();
-      if (range) editor.pointed(...range, { adding: false, exactly: false });
-    }, 50),
-  );
-
   function click(event, given) {
     const part = event.target.closest("[data-e]");
     if (part && !event.target.classList.contains("t")) {
@@ -60,9 +57,9 @@ export function listen(root, view, editor) {
 
   root.addEventListener("dblclick", (event) => {
     const offset = offsetAt(event.clientX, event.clientY);
-    const part = event.target.closest(".t") && offset !== null ? editor.smallestAt(offset) : null;
+    const part = event.target.closest(".t") && offset !== null ? smallestAround(editor.marks, offset, offset + 1) : null;
     getSelection().removeAllRanges();
-    if (part) editor.choose([part.key ? `s:${part.key}` : part.id]);
+    if (part) editor.choose([idOf(part)]);
   });
 
   function offsetAt(x, y) {
