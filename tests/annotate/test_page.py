@@ -253,7 +253,7 @@ def test_suggestions_are_accepted_and_rejected(suggested: Page, folder: Path) ->
     press(page, "r")
     assert not any("renal" in mark for mark in marks(page))
     page.locator("#above").fill("0.75")
-    page.get_by_role("button", name="Accept from").click()
+    page.get_by_role("button", name="Accept scores from").click()
     saved(page)
     accepted = [line.split("\t")[2] for line in (folder / "b.ann").read_text().splitlines()]
     assert accepted == ["Fever", "hepatic impairment", "statin"]

@@ -47,7 +47,10 @@ export class Dock {
     if (suggestions.length)
       return [button("Accept", "a", commands.accept, "main"), button("Reject", "r", commands.reject)];
     if (entities.length > 1) return [button("Join", "m", commands.join), button("Delete", "x", commands.remove)];
-    if (!entities.length) return [button("Add a fragment", "+", commands.pin), button("Other label", "l", commands.label)];
+    if (!entities.length) {
+      const all = [button("Add a fragment", "+", commands.pin), button("Other label", "l", commands.label)];
+      return this.editor.canCut ? [button("Cut out", "t", commands.split), ...all] : all;
+    }
     const all = [
       "Start",
       button("◂", "G", commands.growStart, "", "Start one word earlier"),

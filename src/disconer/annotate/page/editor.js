@@ -126,7 +126,7 @@ export class Editor {
     this.keepPins = false;
     this.fresh = false;
     const { text } = this.session;
-    const isSelected = from === to ? this.#selectWord(text.wordAt(from)) : this.cursor.drag(from, to, exactly);
+    const isSelected = this.cursor.drag(...(from === to ? (text.wordAt(from) ?? [from, to]) : [from, to]), exactly);
     if (target && isSelected) return this.#addTo(target);
     this.#forget();
     this.showSelection();
@@ -138,11 +138,6 @@ export class Editor {
     this.fresh = false;
     if (this.addTo === null) this.chosen = [];
     if (this.cursor.drag(from, to, false)) this.showSelection();
-  }
-
-  #selectWord(word) {
-    if (word) this.cursor.select(word);
-    return Boolean(word);
   }
 
   #addTo(entity) {
@@ -241,9 +236,15 @@ export class Editor {
     const { session, cursor } = this;
     const [entity] = this.entities;
     if (entity) return session.edit(edits.split(entity, session.newId));
-    const [start, end] = cursor.range;
-    const smallest = smallestAround(session.entities, start, end);
-    if (smallest && session.edit(edits.cut(smallest, cursor.range, session.text))) this.choose([idOf(smallest)]);
+    const around = smallestAround(session.entities, ...cursor.range);
+    if (around && session.edit(edits.cut(around, cursor.range, session.text))) this.choose([idOf(around)]);
+  }
+
+  // Whether the selection is a part of an entity, which can be cut out of it.
+  get canCut() {
+    const { range } = this.cursor;
+    const around = range && !this.fresh && smallestAround(this.session.entities, ...range);
+    return Boolean(around && edits.cut(around, range, this.session.text));
   }
 
   join() {
