@@ -89,13 +89,13 @@ def in_the_making(browser: Any) -> None:
 def suggested(browser: Any, theme: str) -> None:
     """Accepted entities beside suggestions, of which one is chosen."""
     labels = "Person,Condition,Measurement,Value,Drug,Temporal"
-    with folder_of("trials", TRIALS) as folder:
-        with served(folder, "--model", "clinical-trials", "--labels", labels) as url:
-            page = browser.new_page(viewport=SIZE, color_scheme=theme)
-            page.goto(url)
-            page.wait_for_timeout(LOADED)
-            press(page, "j a a a a a a a")
-            photograph(page, f"annotate-{theme}")
+    options = ("--model", "clinical-trials", "--labels", labels)
+    with folder_of("trials", TRIALS) as folder, served(folder, *options) as url:
+        page = browser.new_page(viewport=SIZE, color_scheme=theme)
+        page.goto(url)
+        page.wait_for_timeout(LOADED)
+        press(page, "j a a a a a a a")
+        photograph(page, f"annotate-{theme}")
 
 
 def tutorial(browser: Any, folder: Path, document: str) -> None:

@@ -244,6 +244,39 @@ def test_notes_and_lines_of_others(browser: Browser, tmp_path: Path) -> None:
         assert (folder / "a.ann").read_bytes().decode() == noted
 
 
+def test_entities_of_jsonl_may_have_no_ids(browser: Browser, tmp_path: Path) -> None:
+    entities = [{"label": label, "fragments": [[0, 4]]} for label in ("ADR", "Finding")]
+    path = tmp_path / "notes.jsonl"
+    path.write_text(json.dumps({"id": "a", "text": KNEES, "entities": entities}))
+    with annotating(path, labels="ADR,Drug") as server, open_page(browser, server.url) as page:
+        ready(page)
+        press(page, "j J 2")
+        after = [{"id": f"T{n}", "label": "Drug", "fragments": [[0, 4]]} for n in (1, 2)]
+        assert json.loads(path.read_text())["entities"] == after
+        press(page, "u")
+        page.wait_for_timeout(100)
+        assert json.loads(path.read_text())["entities"] == entities
+        press(page, "Escape j c")
+        page.get_by_label("Note on this entity").fill("since May")
+        page.keyboard.press("Enter")
+        saved(page)
+        page.wait_for_timeout(100)
+        (noted,) = [mark for mark in marks(page) if "Note" in mark]
+        assert noted == "ADR: “Pain”. Note: since May"
+
+
+def test_what_cannot_be_saved_is_said_and_kept(page: Page, folder: Path) -> None:
+    press(page, "1")
+    (folder / "a.ann").write_text("T1 this is no line of brat\n")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("2")
+    page.locator("#status", has_text="Not saved: ").wait_for()
+    assert (folder / "a.ann").read_text() == "T1 this is no line of brat\n"
+    (folder / "a.ann").write_text("T1\tADR 0 4\tPain\n")
+    press(page, "ArrowRight 2")
+    assert (folder / "a.ann").read_text() == "T1\tADR 0 4\tPain\nT2\tDrug 5 8\tand\nT3\tDrug 9 18\tstiffness\n"
+
+
 def test_suggestions_are_accepted_and_rejected(suggested: Page, folder: Path) -> None:
     page = suggested
     assert marks(page)[0].startswith("Suggestion Condition: “Fever”, score 0.60")

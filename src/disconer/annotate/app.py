@@ -63,6 +63,9 @@ def _attempt(work: Callable[[], T]) -> T:
         return work()
     except DisconerError as error:
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "refused", str(error)) from error
+    except OSError as error:
+        message = f"The files cannot be read or written: {error.strerror or error}."
+        raise Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "files", message) from error
 
 
 def _annotator(request: Request, x_annotator: Annotated[str, Header()] = "") -> str:

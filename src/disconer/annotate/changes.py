@@ -35,11 +35,11 @@ class Change:
 def apply(document: Document, change: Change) -> Document:
     """The document after a change."""
     entities: list[Entity | None] = list(document.entities)
-    added = {entity.id: entity for entity in change.add}
+    added = {entity.id: entity for entity in change.add if entity.id is not None}
     for gone in change.remove:
         place = _place(entities, gone)
-        entities[place] = added.pop(gone.id, None) if gone.id is not None else None
-    left = [entity for entity in change.add if added.get(entity.id) is entity]
+        entities[place] = None if gone.id is None else added.pop(gone.id, None)
+    left = [entity for entity in change.add if entity.id is None or added.get(entity.id) is entity]
     new = _numbered([entity for entity in entities if entity is not None], left, document)
     changed = document.replace(entities=tuple(new))
     for id, note in change.notes.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,7 +20,7 @@ from disconer.core.files import replace_file
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.brat.files import annotation_text, read_document
-from disconer.formats.brat.lines import TEXT_BOUND, brat_label
+from disconer.formats.brat.lines import TEXT_BOUND, brat_label, parse_text_bound
 from disconer.formats.jsonfiles import parse_json
 from disconer.formats.native import from_record, to_record
 from disconer.formats.source import Member, Source, decode
@@ -64,6 +65,10 @@ class Documents(Protocol):
         """None if the document cannot be read."""
         ...
 
+    def labels(self) -> list[str]:
+        """The labels of all documents, frequent ones first."""
+        ...
+
     def written(self, document: Document, stored: Stored) -> Written:
         """What a changed document becomes; what disconer knows nothing of stays as it is stored."""
         ...
@@ -89,6 +94,12 @@ def open_documents(path: Path) -> Documents:
 
 def unknown_document(id: str, path: Path) -> DisconerError:
     return DisconerError("There is no such document", where=Where(str(path), document=id))
+
+
+def _label_of(line: bytes) -> str:
+    """The label of a T line; empty if it cannot be read."""
+    bound = parse_text_bound(line.decode("utf-8", "replace").rstrip("\r\n"))
+    return bound.label if bound else ""
 
 
 def _item_key(item: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -148,11 +159,19 @@ class BratFolder:
         replace_file(Path(self._member(id, ANNOTATIONS).origin), content.encode("utf-8"))
 
     def n_entities(self, id: str) -> int | None:
+        return len(self._text_bound(id))
+
+    def labels(self) -> list[str]:
+        counts = Counter(_label_of(line) for id in self.ids() for line in self._text_bound(id))
+        return [label for label, _ in counts.most_common() if label]
+
+    def _text_bound(self, id: str) -> list[bytes]:
+        """The T lines of a document, read or not."""
         try:
             with open(self._member(id, ANNOTATIONS).origin, "rb") as stream:
-                return sum(line.startswith(TEXT_BOUND.encode()) for line in stream)
+                return [line for line in stream if line.startswith(TEXT_BOUND.encode())]
         except FileNotFoundError:
-            return 0
+            return []
 
     def written(self, document: Document, stored: Stored) -> Written:
         ledger = Ledger()
@@ -209,6 +228,11 @@ class JsonlFile:
             return len(self.read(id).document.entities)
         except BadInput:
             return None
+
+    def labels(self) -> list[str]:
+        readable = [id for id in self.ids() if self.n_entities(id)]
+        counts = Counter(entity.label for id in readable for entity in self.read(id).document.entities)
+        return [label for label, _ in counts.most_common()]
 
     def written(self, document: Document, stored: Stored) -> Written:
         record, new = json.loads(stored.content.removeprefix("\ufeff")), to_record(document)

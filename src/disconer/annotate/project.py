@@ -56,7 +56,10 @@ class Project:
         self.suggester = self._current_model()
         named = project_labels(settings.labels, _folder(settings.path))
         self._wanted = frozenset(label.name for label in named)  # of suggestions; none: all
-        self._labels = named or with_keys([Label(name) for name in (self.suggester.labels if self.suggester else ())])
+        self._labels = named
+        self.add_labels(self.workspace(self.annotators[0]).documents.labels())
+        if self.suggester and not named:
+            self.add_labels(self.suggester.labels)
         self.trainer = Trainer(
             self._side / "training", settings.training, load=lambda folder: load(str(folder)), take_over=self._take_over
         )

@@ -259,7 +259,7 @@ export class Editor {
 
   note(text) {
     const [entity] = this.entities;
-    if (entity) this.session.edit(edits.note(entity, text.trim().replace(/\s+/g, " ")));
+    if (entity) this.session.edit(edits.note(entity, text.trim().replace(/\s+/g, " "), this.session.newId));
   }
 
   accept() {

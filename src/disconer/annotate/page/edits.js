@@ -86,8 +86,12 @@ export function remove(entities, isSuggested) {
   return { ...nothing, remove: entities.map(bare), reject: entities.filter(isSuggested).map(asKey) };
 }
 
-export function note(entity, text) {
-  return text === entity.note ? null : { ...nothing, notes: { [entity.id]: text } };
+// An entity without an id gets one: a note names what it is on.
+export function note(entity, text, newId) {
+  if (text === entity.note) return null;
+  if (entity.id !== null) return { ...nothing, notes: { [entity.id]: text } };
+  const id = newId();
+  return { ...changed(entity, { id }), notes: { [id]: text } };
 }
 
 export function accept(suggestions, newId) {

@@ -58,6 +58,7 @@ export class Session {
   // Changes the entities; null is no change.
   edit(change, kind = "edit") {
     if (!change || this.conflict) return false;
+    change = { ...change, add: change.add.map((entity) => ({ ...entity, id: entity.id ?? this.newId() })) };
     this.entities = apply(this.entities, change);
     for (const one of change.reject) this.rejected.add(keyOf(one));
     for (const one of change.restore) this.rejected.delete(keyOf(one));
@@ -137,9 +138,11 @@ export class Session {
       this.on.onConflict(this.conflict);
       return false;
     }
+    const now = await ask(`/v1/document?id=${encodeURIComponent(this.id)}`).catch(() => null);
+    this.on.onStatus(now ? error.message : `Not saved: ${error.message}`);
+    if (!now) return false; // it is sent again with the next change
     this.#queue.shift();
-    this.on.onStatus(error.message);
-    this.#take(await ask(`/v1/document?id=${encodeURIComponent(this.id)}`));
+    this.#take(now);
     this.on.onChange();
     return true;
   }
