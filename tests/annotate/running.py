@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,10 @@ def folder_of(path: Path, files: Mapping[str, str]) -> Path:
 
 
 @contextmanager
-def annotating(path: Path, *, token: str | None = None, **settings: Any) -> Iterator[Running]:
-    project = Project(Settings(path=path, **{"annotators": ["anna"], **settings}), word_finder)
+def annotating(
+    path: Path, *, token: str | None = None, load: Callable[[str], Suggester] = word_finder, **settings: Any
+) -> Iterator[Running]:
+    project = Project(Settings(path=path, **{"annotators": ["anna"], **settings}), load)
     started = threading.Event()
     server = make_server(create_app(project, token=token), LIMITS, on_start=started.set, drain_seconds=0)
     bound = bound_socket("127.0.0.1", 0)

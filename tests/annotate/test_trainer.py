@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from disconer.core import installed
 from disconer.core.errors import DisconerError
 from disconer.core.types import Document, Entity
 from disconer.formats import write
+from serve.browser import open_browser, open_page
 from training.synthetic import complaints, save_encoder
 
 SMALL = ("training.epochs=3", "training.steps_at_least=0", "training.batch_tokens=64", "training.head_rate=0.01")
@@ -104,3 +106,16 @@ def test_the_command_trains_without_the_page_and_says_what_failed(tmp_path: Path
     wrong = ["--set", "encoder.name=no-such-encoder"]
     with pytest.raises(DisconerError, match=r"did not finish.*log\.txt.*neither a folder, nor bundled"):
         CliRunner().invoke(app, ["annotate", str(folder), "--train", *wrong], catch_exceptions=False)
+
+
+@pytest.mark.slow
+def test_the_button_of_the_page(tmp_path: Path) -> None:
+    folder = done_folder(tmp_path / "notes", 40)
+    encoder = (f"encoder.name={save_encoder(tmp_path / 'encoder')}", "encoder.layers=last", "encoder.dropout=0")
+    settings = {"training": (*SMALL, *encoder), "load": load_suggester}
+    with open_browser() as browser, annotating(folder, **settings) as server, open_page(browser, server.url) as page:
+        page.get_by_role("button", name="Train on 40 done documents").click()
+        page.get_by_text(re.compile(r"Training on \d+ documents, measured on \d+: epoch")).wait_for()
+        assert page.get_by_role("button", name="Train on 40 done documents").is_disabled()
+        page.get_by_text("there was no model before. It suggests from now on.").wait_for(timeout=180_000)
+        assert page.get_by_role("button", name="Train on 40 done documents").is_enabled()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +52,7 @@ class Project:
         self.path, self.annotators = settings.path, tuple(settings.annotators)
         self._settings, self._load = settings, load
         self._workspaces = _workspaces(settings)
-        self._side = self.workspace(self.annotators[0]).documents.side
+        self._side = self.workspace(self.annotators[0]).documents.side.resolve()
         self._others = Others(settings.compare)
         self.suggester = self._current_model()
         named = project_labels(settings.labels, _folder(settings.path))
@@ -109,12 +110,13 @@ class Project:
         file, given = self._side / CURRENT_MODEL, self._settings.model
         if file.is_file():
             record = json.loads(file.read_text("utf-8"))
-            if given in (None, record["given"]) and Path(record["model"]).is_dir():
-                return self._load(record["model"])
+            trained = self._side / record["model"]  # relative, as folders are moved
+            if given in (None, record["given"]) and trained.is_dir():
+                return self._load(str(trained))
         return None if given is None else self._load(given)
 
     def _take_over(self, suggester: Suggester) -> None:
-        record = {"model": suggester.place, "given": self._settings.model}
+        record = {"model": os.path.relpath(suggester.place, self._side), "given": self._settings.model}
         replace_file(self._side / CURRENT_MODEL, json.dumps(record).encode())
         self.suggester = suggester
         self.add_labels(suggester.labels)

@@ -79,6 +79,9 @@ def load_suggester(model: str) -> Suggester:
 
     print(f"loading {model} …", file=sys.stderr, flush=True)
     (name,) = model_names([model])
+    parts = Path(model).parts
+    if ".disconer" in parts:
+        name = f"training {parts[parts.index('training') + 1]}"
     return Suggester(Recognizer.from_pretrained(model), name, model)
 
 

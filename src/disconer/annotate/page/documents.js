@@ -15,7 +15,10 @@ export class DocumentList {
   constructor({ list, filter, order, progress, progressText, onOpen, onLoad }) {
     Object.assign(this, { list, filter, order, progress, progressText, onLoad, rows: list.firstElementChild });
     filter.addEventListener("input", () => this.#filter());
-    order.addEventListener("change", () => this.load());
+    order.addEventListener("change", () => {
+      list.scrollTop = 0;
+      this.load();
+    });
     list.addEventListener("scroll", () => this.#draw());
     addEventListener("resize", () => this.#draw());
     list.addEventListener("click", (event) => {
