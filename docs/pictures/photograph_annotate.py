@@ -1,7 +1,7 @@
 """Takes the pictures of `disconer annotate` anew: `python docs/pictures/photograph_annotate.py`.
 
-The texts are made up. With a folder that was trained on, it takes the pictures of the tutorial instead:
-`python docs/pictures/photograph_annotate.py texts DOCUMENT`.
+The texts are made up. With the folder of the tutorial, on which a model was trained already, it takes the tutorial's
+pictures instead, and trains another model for them: `python docs/pictures/photograph_annotate.py texts DOCUMENT`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from playwright.sync_api import sync_playwright
 HERE = Path(__file__).parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SIZE = {"width": 1100, "height": 640}
+HOUR = 3_600_000  # milliseconds
 LOADED = 1500  # milliseconds after which a page shows its suggestions
 POSTS = {
     "post-01": """Pain and stiffness in my knees and hands after two weeks on Lipitor.
@@ -99,12 +100,16 @@ def suggested(browser: Any, theme: str) -> None:
 
 
 def tutorial(browser: Any, folder: Path, document: str) -> None:
-    """The suggestions of a model that was trained here, and what the page says after the training."""
+    """The suggestions of a model that was trained here, and what the page says after another training."""
     with served(folder) as url:
         page = browser.new_page(viewport=SIZE)
         page.goto(f"{url}/#{document}")
         page.wait_for_timeout(LOADED)
         photograph(page, "annotate-suggestions")
+        page.locator("#train").click()
+        page.get_by_text("New model:").wait_for(timeout=HOUR)
+        page.wait_for_timeout(LOADED)
+        photograph(page, "annotate-training")
 
 
 def main(folder: str = "", document: str = "") -> None:

@@ -36,8 +36,8 @@ def test_others_on_the_network_need_a_token(tmp_path: Path) -> None:
 def test_what_cannot_be_annotated_is_said(tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match="no texts in this folder"):
         run(tmp_path)
+    (tmp_path / "a.txt").write_text("Well.")
     with pytest.raises(DisconerError, match="Too few documents are done"):
-        (tmp_path / "a.txt").write_text("Well.")
         run(tmp_path, "--train")
 
 

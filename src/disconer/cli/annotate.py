@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import logging
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,9 +18,10 @@ from disconer.core.installed import require
 if TYPE_CHECKING:
     from disconer.annotate.project import Settings  # loaded when the command runs: it needs the extra
     from disconer.annotate.suggestions import Suggester
-    from disconer.annotate.trainer import Status
+    from disconer.annotate.trainer import Status, Trainer
 
 PORT = 8010
+PAUSE = 0.5  # seconds between two looks at a training
 
 
 def annotate(settings: Settings, *, host: str = HOST, port: int = PORT, token: str | None = None) -> None:
@@ -52,24 +54,19 @@ def train_on_done(settings: Settings) -> Status:
 
     project = Project(settings, load_suggester)
     project.train(settings.annotators[0])
-    _follow(project)
+    _follow(project.trainer)
     return project.trainer.wait()
 
 
-def _follow(project: object) -> None:
+def _follow(trainer: Trainer) -> None:
     """Say each epoch as it ends."""
-    import time
-
-    from disconer.annotate.project import Project
-
-    assert isinstance(project, Project)
-    status, said = project.trainer.status(), 0
+    status, said = trainer.status(), 0
     print(f"training on {status.n_train} documents, measuring on {status.n_dev}", file=sys.stderr, flush=True)
-    while (status := project.trainer.status()).is_running:
+    while (status := trainer.status()).is_running:
         for epoch, f1 in enumerate(status.dev_f1[said:], said + 1):
             print(f"epoch {epoch} of at most {status.epochs}  dev F1 {f1:.2f}", file=sys.stderr, flush=True)
         said = len(status.dev_f1)
-        time.sleep(0.5)
+        time.sleep(PAUSE)
 
 
 def load_suggester(model: str) -> Suggester:
