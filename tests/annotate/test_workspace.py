@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from annotate.running import KNEES, folder_of
+from annotate.running import KNEES, folder_of, word_finder
 from disconer.annotate.changes import Change
 from disconer.annotate.documents import open_documents
+from disconer.annotate.project import Project, Settings
 from disconer.annotate.workspace import Conflict, Workspace
 from disconer.core.errors import BadInput, DisconerError
 from disconer.core.types import Entity
@@ -86,6 +87,13 @@ def test_a_change_to_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(f"So: {KNEES}")
     with pytest.raises((Conflict, BadInput)):
         own.change("a", seen, Change(add=(STIFF,)), by="anna")
+
+
+def test_documents_with_entities_can_be_taken_as_done(tmp_path: Path) -> None:
+    folder_of(tmp_path, {"a.txt": KNEES, "a.ann": ANN, "b.txt": KNEES})
+    project = Project(Settings(path=tmp_path, all_done=True), word_finder)
+    assert [document.id for document in project.done_documents("annotator")] == ["a"]
+    assert not (tmp_path / "b.ann").exists()
 
 
 def test_rejections_are_remembered_and_undone(tmp_path: Path) -> None:

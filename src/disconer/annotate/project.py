@@ -34,6 +34,7 @@ class Settings:
         the same documents.
     compare: versions of others by name, which are shown as suggestions.
     training: settings of trainings, as KEY=VALUE.
+    all_done: documents that have entities are done.
     """
 
     path: Path
@@ -43,6 +44,7 @@ class Settings:
     model: str | None = None
     compare: Mapping[str, Path] = field(default_factory=dict)
     training: Sequence[str] = ()
+    all_done: bool = False
 
 
 class Project:
@@ -65,6 +67,8 @@ class Project:
             self._side / "training", settings.training, load=lambda folder: load(str(folder)), take_over=self._take_over
         )
         self._ordering = _Ordering()
+        if settings.all_done:
+            self.mark_annotated()
 
     def workspace(self, annotator: str) -> Workspace:
         if annotator not in self._workspaces:
@@ -88,6 +92,13 @@ class Project:
         document = opened.stored.document
         found = suggestions(document.id, document.text, self.suggester, self._others)
         return [one for one in found if one.by or not self._wanted or one.label in self._wanted]
+
+    def mark_annotated(self) -> None:
+        """Say that all documents that have entities are done, for each annotator."""
+        for name, workspace in self._workspaces.items():
+            for one in workspace.summaries():
+                if one.n_entities and not one.done:
+                    workspace.mark(one.id, done=True, by=name)
 
     def done_documents(self, annotator: str) -> list[Document]:
         workspace = self.workspace(annotator)

@@ -121,6 +121,9 @@ def annotate_cli(
         list[str] | None,
         typer.Option(metavar="NAME=PATH", help="Annotations of someone else, shown as suggestions; repeatable."),
     ] = None,
+    all_done: Annotated[
+        bool, typer.Option("--all-done", help="Mark all documents that have entities as done.")
+    ] = False,
     train: Annotated[bool, typer.Option("--train", help="Train on what is done and exit, without the page.")] = False,
     overrides: Annotated[
         list[str] | None,
@@ -152,6 +155,7 @@ def annotate_cli(
         model=model,
         compare=_compared(compare or []),
         training=overrides or (),
+        all_done=all_done,
     )
     if train:
         _report(train_on_done(settings))
