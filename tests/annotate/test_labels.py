@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from annotate.running import folder_of
-from disconer.annotate.labels import Label, project_labels
+from disconer.annotate.labels import COMMANDS, Label, project_labels
 from disconer.core.errors import DisconerError
 
 YAML = """
@@ -47,3 +49,11 @@ def test_labels_of_brat_and_of_the_command_line(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_yaml_file_is_said(tmp_path: Path, content: str, said: str) -> None:
     with pytest.raises(DisconerError, match=said):
         project_labels(None, folder_of(tmp_path, {"labels.yaml": content}))
+
+
+def test_keys_of_the_page_are_not_for_labels() -> None:
+    script = (files("disconer.annotate") / "page" / "keys.js").read_text("utf-8")
+    table = script[script.index("const KEYS") : script.index("const COMMANDS")]
+    keys = re.findall(r'[{,] "?([^\s":]+)"?: "[a-zA-Z]+"', table)
+    assert len(keys) > 30
+    assert {key for key in keys if len(key) == 1} <= COMMANDS

@@ -73,13 +73,10 @@ class DoneRequest(BaseModel):
     done: bool
 
 
-def as_document(opened: Opened, *, done: bool, with_text: bool = True) -> dict[str, Any]:
+def as_document(opened: Opened, *, done: bool) -> dict[str, Any]:
     """A document for the page. lines: the ranges of the text that are drawn one under the other."""
-    document = opened.stored.document
-    answer = as_state(opened, done=done)
-    if with_text:
-        answer |= {"text": document.text, "lines": list(wrapped_lines(document.text, LONGEST_LINE))}
-    return answer
+    text = opened.stored.document.text
+    return as_state(opened, done=done) | {"text": text, "lines": list(wrapped_lines(text, LONGEST_LINE))}
 
 
 def as_state(opened: Opened, *, done: bool) -> dict[str, Any]:
