@@ -175,6 +175,52 @@ def test_control_adds_to_the_entity_that_was_just_made(page: Page, folder: Path)
     assert (folder / "a.ann").read_text() == PAIN
 
 
+def click_bar(page: Page, id: str) -> None:
+    """Click on the bar of an entity, under its words."""
+    box = page.locator(f'#text [data-e="{id}"][data-l]').bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 4, box["y"] + box["height"] - 5)
+
+
+def test_entities_are_chosen_changed_and_joined_by_mouse(page: Page, folder: Path) -> None:
+    for word in ("Pain", "knees"):
+        drag(page, word)
+        click_label(page, "ADR")
+    page.mouse.click(*list(place_of(page, "after").values())[:2])
+    click_bar(page, "T1")
+    assert selected(page).startswith("ADR: “Pain”")
+    click_label(page, "Drug")
+    page.get_by_role("button", name="End one word later").click()
+    saved(page)
+    assert (folder / "a.ann").read_text().startswith("T1\tDrug 0 8\tPain and\n")
+    page.keyboard.down("Control")
+    click_bar(page, "T2")
+    page.keyboard.up("Control")
+    page.get_by_role("button", name="Join").click()
+    saved(page)
+    page.wait_for_timeout(50)
+    assert (folder / "a.ann").read_text() == "T1\tDrug 0 8;25 30\tPain and knees\n"
+    page.locator("#text .t", has_text="knees").dblclick()
+    page.get_by_role("button", name="Split").click()
+    saved(page)
+    page.get_by_role("button", name="Delete").click()
+    saved(page)
+    page.wait_for_timeout(50)
+    assert (folder / "a.ann").read_text() == "T3\tDrug 25 30\tknees\n"
+
+
+def test_labels_have_their_colours_and_descriptions(browser: Browser, folder: Path) -> None:
+    folder_of(folder, {"labels.yaml": 'ADR: {colour: "#0a7d3b", key: e, description: An unwanted effect.}\nDrug:\n'})
+    with annotating(folder) as server, open_page(browser, server.url) as page:
+        ready(page)
+        chip = page.locator("#labels").get_by_role("button", name="ADR")
+        assert chip.get_attribute("title") == "An unwanted effect."
+        press(page, "e")
+        assert (folder / "a.ann").read_text() == "T1\tADR 0 4\tPain\n"
+        colour = "(bar) => getComputedStyle(bar).getPropertyValue('--c')"
+        assert page.locator("#text [data-l]").evaluate(colour).strip() == "#0a7d3b"
+
+
 def test_undo_to_nothing_and_redo_to_all(page: Page, folder: Path) -> None:
     states = []
     for keys in ("1", "ArrowRight ArrowRight Shift+ArrowRight 2", "1", "g", "H", "x", "ArrowRight 2", "k x"):
