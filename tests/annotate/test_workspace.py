@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,26 @@ def test_documents_with_entities_can_be_taken_as_done(tmp_path: Path) -> None:
     project = Project(Settings(path=tmp_path, all_done=True), word_finder)
     assert [document.id for document in project.done_documents("annotator")] == ["a"]
     assert not (tmp_path / "b.ann").exists()
+
+
+@pytest.mark.slow
+def test_two_processes_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    records = "".join(f"{json.dumps({'id': id, 'text': KNEES, 'entities': []})}\n" for id in "ab")
+    path = folder_of(tmp_path, {"notes.jsonl": records}) / "notes.jsonl"
+    context = get_context("spawn")
+    workers = [context.Process(target=add_many, args=(path, id)) for id in "ab"]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    own = workspace(path)
+    assert [len(own.open(id).stored.document.entities) for id in "ab"] == [30, 30]
+
+
+def add_many(path: Path, id: str) -> None:
+    own = workspace(path)
+    for n in range(30):
+        add(own, Entity("ADR", ((n, n + 4),)), id=id)
 
 
 def test_rejections_are_remembered_and_undone(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -53,13 +54,30 @@ class Summary:
     done: bool
 
 
+try:
+    import fcntl
+except ImportError:  # Windows: there, only one process should annotate a folder at a time
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """No other process that annotates the same documents is in such a block meanwhile."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "wb") as lock:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 class Workspace:
-    """Documents under annotation. Its methods may be called from many threads."""
+    """Documents under annotation. Its methods may be called from many threads, and processes."""
 
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
         self._lock = threading.RLock()
         self._histories: dict[str, HistoryFile] = {}
+        self._lock_file = documents.side / "lock"
         self._done_file = documents.side / "done.jsonl"
         self._done = _read_done(self._done_file)
 
@@ -87,7 +105,7 @@ class Workspace:
 
     def change(self, id: str, version: str, change: Change, *, by: str, kind: Kind = "edit") -> Opened:
         """Save a change that was made to a version of a document."""
-        with self._lock:
+        with self._lock, _alone(self._lock_file):
             stored = self._current(id, version)
             try:
                 document = apply(stored.document, change)
@@ -100,7 +118,7 @@ class Workspace:
             return Opened(saved.stored, saved.history, written.removed_lines)
 
     def undo(self, id: str, version: str, *, by: str) -> Opened:
-        with self._lock:
+        with self._lock, _alone(self._lock_file):
             stored = self._current(id, version)
             step = self._history_file(id).load(version).undoable(version)
             if step is None:
@@ -109,7 +127,7 @@ class Workspace:
             return self._save(stored, content, "undo", by, step.restore, step.reject)
 
     def redo(self, id: str, version: str, *, by: str) -> Opened:
-        with self._lock:
+        with self._lock, _alone(self._lock_file):
             stored = self._current(id, version)
             step = self._history_file(id).load(version).redoable(version)
             if step is None:
