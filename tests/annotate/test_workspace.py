@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,19 +103,21 @@ def test_two_processes_do_not_overwrite_each_other(tmp_path: Path) -> None:
     records = "".join(f"{json.dumps({'id': id, 'text': KNEES, 'entities': []})}\n" for id in "ab")
     path = folder_of(tmp_path, {"notes.jsonl": records}) / "notes.jsonl"
     context = get_context("spawn")
-    workers = [context.Process(target=add_many, args=(path, id)) for id in "ab"]
+    together = context.Barrier(2)
+    workers = [context.Process(target=add_many, args=(path, id, together)) for id in "ab"]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join(60)
     own = workspace(path)
-    assert [len(own.open(id).stored.document.entities) for id in "ab"] == [30, 30]
+    assert [len(own.open(id).stored.document.entities) for id in "ab"] == [60, 60]
 
 
-def add_many(path: Path, id: str) -> None:
+def add_many(path: Path, id: str, together: Any) -> None:
     own = workspace(path)
-    for n in range(30):
-        add(own, Entity("ADR", ((n, n + 4),)), id=id)
+    together.wait(60)
+    for n in range(60):
+        add(own, Entity("ADR", ((n // 2, n // 2 + 4),)), id=id)
 
 
 def test_rejections_are_remembered_and_undone(tmp_path: Path) -> None:
