@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from disconer.core.types import Document, Entity
 from disconer.formats import read
 
 KEPT = 2_000  # documents whose suggestions are kept
+TURN = 0.01  # seconds in which who waits for the model gets it: a lock alone would be taken again at once
 AT_ONCE = 16  # documents of the order that the model reads before it is free for a document that someone opened
 
 
@@ -67,6 +69,7 @@ class Suggester:
             with self._lock:
                 found = list(self._near.annotate(documents[first : first + AT_ONCE]))
             yield from found
+            time.sleep(TURN)
 
 
 class Others:
