@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from annotate.running import KNEES, annotating, folder_of
+from disconer import DisconerError
+from disconer.cli.agree import agree
 from serve.fakes import Running
 
 STIFF = {"id": "T1", "label": "ADR", "fragments": [[9, 18]]}
@@ -82,6 +84,24 @@ def test_versions_of_others_are_suggestions_with_their_names(folder: Path, tmp_p
     with annotating(folder, compare={"anna": anna, "ben": ben}) as server:
         found = get(server, "/v1/suggestions?id=a")["suggestions"]
         assert [(one["label"], one["by"]) for one in found] == [("ADR", ["anna", "ben"]), ("Drug", ["ben"])]
+
+
+def test_what_an_adjudication_left_in_dispute_is_suggested(tmp_path: Path) -> None:
+    both = {"sub/a.txt": KNEES, "sub/a.ann": "T1\tADR 0 4\tPain\n"}
+    anna, ben = folder_of(tmp_path / "anna", both), folder_of(tmp_path / "ben", both)
+    (ben / "sub" / "a.ann").write_text("T1\tADR 0 4\tPain\nT2\tDrug 37 44\taspirin\n")
+    agree({"anna": anna, "ben": ben}, adjudicate=tmp_path / "out")
+    with annotating(tmp_path / "out") as server:
+        found = get(server, "/v1/suggestions?id=sub/a")["suggestions"]
+        assert [(one["label"], one["by"]) for one in found] == [("Drug", ["ben"])]
+        assert len(get(server, "/v1/document?id=sub/a")["entities"]) == 1
+
+
+def test_disputes_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(KNEES)
+    (tmp_path / "a.disputed.json").write_text('{"disputes": [{"versions": []}]}')
+    with pytest.raises(DisconerError, match="The disputes here are damaged"), annotating(tmp_path):
+        pass
 
 
 def test_most_useful_first(tmp_path: Path) -> None:

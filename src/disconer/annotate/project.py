@@ -55,7 +55,7 @@ class Project:
         self._settings, self._load = settings, load
         self._workspaces = _workspaces(settings)
         self._side = self.workspace(self.annotators[0]).documents.side.resolve()
-        self._others = Others(settings.compare)
+        self._others = Others(settings.compare, _folder(settings.path))
         self.suggester = self._current_model()
         named = project_labels(settings.labels, _folder(settings.path))
         self._wanted = frozenset(label.name for label in named)  # of suggestions; none: all

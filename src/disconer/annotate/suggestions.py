@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Protocol
 
 from disconer.annotate.changes import Key
 from disconer.core.types import Document, Entity
+from disconer.evaluate.adjudication import disputed_entities
 from disconer.formats import read
 
 KEPT = 2_000  # documents whose suggestions are kept
@@ -73,20 +74,25 @@ class Suggester:
 
 
 class Others:
-    """The versions of other annotators, by name."""
+    """The versions of other annotators, by name: their documents, and what an adjudication left in dispute."""
 
-    def __init__(self, paths: Mapping[str, Path]) -> None:
-        self._entities = {
-            name: {document.id: document.entities for document in read(path)} for name, path in paths.items()
-        }
+    def __init__(self, paths: Mapping[str, Path], folder: Path) -> None:
+        self._owners: defaultdict[str, dict[Key, list[str]]] = defaultdict(dict)  # by document
+        for name, path in paths.items():
+            for document in read(path):
+                for entity in document.entities:
+                    self._add(document.id, name, entity)
+        for id, name, entity in disputed_entities(folder):
+            self._add(id, name, entity)
+
+    def _add(self, id: str, name: str, entity: Entity) -> None:
+        names = self._owners[id].setdefault(entity.key, [])
+        if name not in names:
+            names.append(name)
 
     def __call__(self, id: str) -> Iterator[Suggestion]:
         """What any of them has in a document."""
-        owners: dict[Key, list[str]] = {}
-        for name, documents in self._entities.items():
-            for entity in documents.get(id, ()):
-                owners.setdefault(entity.key, []).append(name)
-        for (label, fragments), names in owners.items():
+        for (label, fragments), names in self._owners.get(id, {}).items():
             yield Suggestion(label, fragments, by=tuple(names))
 
 
