@@ -13,6 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 ABOUT = {
     "cli": "one file per command",
+    "annotate": "documents under annotation, suggestions, training, page",
     "bench": "speed",
     "demo": "bundled data",
     "serve": "HTTP service, page",

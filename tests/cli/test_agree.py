@@ -55,6 +55,7 @@ def test_adjudication(folder: Path) -> None:
     _, said = run(folder / "anna", folder / "ben.jsonl", "--adjudicate", out)
     assert "1 entities that all agree on, of 2 documents; 3 disputes in 2 of them" in said
     assert "lost: 1 texts without an .ann, not annotated by anna, 1 brat notes" in said
+    assert f"Settle the disputes: disconer annotate {out}" in said
     assert {one.id: [entity.text for entity in one.entities] for one in read(out)} == {"sub/a": ["itching"], "b": []}
     assert "ADR\nDrug\n" in (out / "annotation.conf").read_text()
     assert json.loads((out / "sub" / "a.disputed.json").read_text("utf-8")) == {

@@ -16,6 +16,7 @@ import typer
 
 from disconer.cli.adapt import adapt_cli
 from disconer.cli.agree import agree_cli
+from disconer.cli.annotate import annotate_cli
 from disconer.cli.bench import bench_cli
 from disconer.cli.check import check_cli
 from disconer.cli.commands import Command, Group, OutputCommand
@@ -84,6 +85,7 @@ app.command("check", cls=Command, rich_help_panel="Data")(check_cli)
 app.command("agree", cls=Command, rich_help_panel="Data")(agree_cli)
 app.command("prepare", cls=PrepareCommand, rich_help_panel="Data")(prepare_cli)
 app.command("parse", cls=OutputCommand, rich_help_panel="Data")(parse_cli)
+app.command("annotate", cls=Command, rich_help_panel="Data")(annotate_cli)
 app.command("init", cls=Command, rich_help_panel="Training")(init_cli)
 app.command("train", cls=Command, rich_help_panel="Training")(train_cli)
 app.command("evaluate", cls=Command, rich_help_panel="Training")(evaluate_cli)

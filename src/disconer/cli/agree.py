@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from disconer.cli.annotate import annotate_cli
 from disconer.cli.console import progress, report, show
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
@@ -116,6 +117,9 @@ def agree_cli(
             "--adjudicate", metavar="OUT", help="Also write what all agree on as brat to OUT, the disputes beside."
         ),
     ] = None,
+    open_page: Annotated[
+        bool, typer.Option("--open", help="Then open OUT in the annotation page, with the disputes as suggestions.")
+    ] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
     force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite FILE and OUT.")] = False,
 ) -> None:
@@ -125,6 +129,8 @@ def agree_cli(
     """
     if len(sources) < 2:
         raise DisconerError("Agreement needs two annotators", fix="Name two or more files or folders.")
+    if open_page and adjudicate is None:
+        raise DisconerError("There is nothing to open", fix="Add --adjudicate OUT.")
     ledger = Ledger(skip_bad=skip_bad)
     named = dict(zip(annotator_names(sources, names), sources, strict=True))
     agreement, adjudicated = agree(
@@ -141,6 +147,10 @@ def agree_cli(
             f"{adjudicated.disputes:,} disputes in {adjudicated.disputed_documents:,} of them, in {adjudicate}",
             file=sys.stderr,
         )
+    if adjudicate and open_page:
+        annotate_cli(adjudicate)
+    elif adjudicate:
+        print(f"Settle the disputes: disconer annotate {adjudicate}", file=sys.stderr)
 
 
 def _show(agreement: Agreement) -> None:

@@ -17,13 +17,15 @@ marked nothing there. `classes` say why each two of them differ: missed, label, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity
+from disconer.core.types import Document, Entity, Fragment
 from disconer.evaluate.disputes import Dispute, Versions, agreed, disputes
 from disconer.formats import write
 from disconer.formats.brat.configuration import ANNOTATION_CONF, annotation_conf
@@ -90,6 +92,25 @@ def _record(dispute: Dispute) -> dict[str, Any]:
         "classes": [one.value for one in dispute.classes],
         "versions": {name: [_entity(entity) for entity in own] for name, own in dispute.versions.items()},
     }
+
+
+def disputed_entities(folder: Path) -> Iterator[tuple[str, str, Entity]]:
+    """Of each entity in dispute: its document, as the folder names it; who has it; and the entity."""
+    for path in sorted(folder.rglob(f"*{DISPUTED}")):
+        document = path.relative_to(folder).as_posix().removesuffix(DISPUTED)
+        try:
+            record = json.loads(path.read_bytes())
+            for dispute in record["disputes"]:
+                for name, own in dispute["versions"].items():
+                    for one in own:
+                        yield document, name, Entity(one["label"], tuple(Fragment(*ends) for ends in one["fragments"]))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DisconerError(
+                "The disputes here are damaged",
+                where=Where(str(path)),
+                got=str(error) or type(error).__name__,
+                fix="Write them again with `disconer agree --adjudicate`, or delete this file.",
+            ) from error
 
 
 def _entity(entity: Entity) -> dict[str, Any]:

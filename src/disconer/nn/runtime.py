@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from disconer.config import Config
 from disconer.nn.arrays import WordArrays
@@ -42,6 +42,15 @@ class Runtime(Protocol):
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         """The entities of each window of each batch, in their order."""
+        ...
+
+
+@runtime_checkable
+class NearRuntime(Protocol):
+    """A runtime that can give more than what it finds."""
+
+    def near(self) -> Runtime:
+        """The same, which also gives what is nearly an entity, with its low score, if the head can tell."""
         ...
 
 

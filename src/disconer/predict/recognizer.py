@@ -6,6 +6,7 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sized
+from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar, overload
@@ -18,7 +19,7 @@ from disconer.core.progress import note
 from disconer.core.progress import progress as show_progress
 from disconer.core.types import Document
 from disconer.nn.arrays import WordArrays
-from disconer.nn.runtime import AnyModel, Device, Precision, RuntimeName, window_cost
+from disconer.nn.runtime import AnyModel, Device, NearRuntime, Precision, RuntimeName, window_cost
 from disconer.nn.windows import Windower
 from disconer.predict.asked import Wanted, as_documents, remembered
 from disconer.predict.chunks import DOCUMENTS_AHEAD, Chunk, Chunker, chunk_documents
@@ -106,6 +107,16 @@ class Recognizer:
             threshold=threshold,
             splitter=splitter,
         )
+
+    def with_near_misses(self) -> Recognizer:
+        """The same model, which also gives what is nearly an entity, with its low score: to choose what to annotate.
+
+        In torch, and with heads that cannot tell, it gives what it finds.
+        """
+        other = copy(self)
+        if isinstance(self._runtime, NearRuntime):
+            other._runtime = self._runtime.near()
+        return other
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """Save the model to a folder that `from_pretrained` reads."""

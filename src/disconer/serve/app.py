@@ -40,15 +40,19 @@ def drawing_files() -> dict[str, str]:
 
 PAGE = files("disconer.serve") / "page"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-AT = {"index.html": "/", "docs.html": "/docs"}  # other files are served under /assets
+AT = {"index.html": "/", "docs.html": "/docs"}
 
 
-def assets_router() -> APIRouter:
-    router = APIRouter(include_in_schema=False)
+def page_assets() -> dict[str, bytes]:
     contents = {entry.name: entry.read_bytes() for entry in PAGE.iterdir() if _suffix(entry.name) in TYPES}
-    contents |= {name: text.encode("utf-8") for name, text in drawing_files().items()}
+    return contents | {name: text.encode("utf-8") for name, text in drawing_files().items()}
+
+
+def assets_router(contents: Mapping[str, bytes], at: Mapping[str, str]) -> APIRouter:
+    """Serves files by name. at: the paths of some of them; others are served under /assets."""
+    router = APIRouter(include_in_schema=False)
     for name, content in contents.items():
-        _add(router, AT.get(name, f"{OPEN_FOLDER}{name}"), content, TYPES[_suffix(name)])
+        _add(router, at.get(name, f"{OPEN_FOLDER}{name}"), content, TYPES[_suffix(name)])
     return router
 
 
@@ -152,7 +156,7 @@ def create_app(
     app.include_router(api_router(service))
     app.include_router(tools_router(service, PROBLEMS))
     app.include_router(health_router(service))
-    app.include_router(assets_router())
+    app.include_router(assets_router(page_assets(), AT))
     describe(app, service, needs_token=token is not None)
     handle_faults(app)
     # The middleware added last sees a request first.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from disconer.formats.brat.lines import brat_label
 
@@ -53,3 +53,17 @@ def extended_conf(content: str, labels: Iterable[str]) -> str:
         lines[last] += newline
     lines[last + 1 : last + 1] = [f"{label}{newline}" for label in missing]
     return "".join(lines)
+
+
+def conf_labels(text: str) -> Iterator[str]:
+    """The labels that people can give, as an annotation.conf has them: without macros, separators and headings.
+
+    >>> list(conf_labels("[entities]\\n!Finding\\n\\tADR # unwanted\\n----\\n<X>=A|B\\nDrug\\n[relations]\\nCauses"))
+    ['ADR', 'Drug']
+    """
+    section = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("[") and line.endswith("]"):
+            section = line
+        elif section == "[entities]" and line and not line.startswith(("#", "!", "<", "-")):
+            yield line.split()[0]

@@ -60,6 +60,9 @@ class HeadGraphs:
     further: Mapping[str, Graph] = field(default_factory=dict)
 
 
+NEAR = 0.1  # of a probability: what is less likely to be an entity is not even nearly one
+
+
 class ScoreReader(Protocol):
     """Makes entities from the outputs of a network's graph for a batch."""
 
@@ -133,6 +136,10 @@ class HeadKind(Protocol[S]):
         graphs: what `graphs` gave beside the scores, by name.
         """
         raise DisconerError(f"A head of kind {self.name} does not run in ONNX Runtime", fix="Use torch.")
+
+    def near_reader(self, settings: S, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]) -> ScoreReader:
+        """A reader that also gives what is nearly an entity, with its low score: what people should look at."""
+        return self.reader(settings, labels, graphs=graphs)
 
 
 def head_kind(name: str) -> HeadKind[Any]:

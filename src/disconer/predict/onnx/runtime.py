@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,13 @@ class OnnxRuntime:
         self._network = sessions[NETWORK]
         further = {name: session for name, session in sessions.items() if name != NETWORK}
         self._reader = kind_of(head).reader(head, labels, graphs=further)
+        self._near_reader = partial(kind_of(head).near_reader, head, labels, graphs=further)
+
+    def near(self) -> OnnxRuntime:
+        """See `NearRuntime`."""
+        other = copy(self)
+        other._reader = self._near_reader()
+        return other
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         """See `Runtime`. Each thread has its own batch: sharing one, they would mostly wait for each other."""

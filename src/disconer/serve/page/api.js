@@ -1,23 +1,27 @@
 // Requests to the service. Every error is a Refusal with a message for people.
 
 export class Refusal extends Error {
-  constructor(status, message, retryAfter = null) {
+  constructor(status, message, { retryAfter = null, answer = {} } = {}) {
     super(message);
     this.status = status;
     this.retryAfter = retryAfter; // seconds
+    this.answer = answer; // all that the service said
   }
 }
 
-let token = "";
+const always = {}; // headers of every request
 
 export function useToken(given) {
-  token = given;
+  always.Authorization = `Bearer ${given}`;
+}
+
+export function useHeader(name, value) {
+  always[name] = value;
 }
 
 // GET, or POST if there is a body.
 export async function ask(path, { body, signal } = {}) {
-  const headers = {};
-  if (token) headers.Authorization = `Bearer ${token}`;
+  const headers = { ...always };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response;
   try {
@@ -29,13 +33,14 @@ export async function ask(path, { body, signal } = {}) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refusal(0, "The service does not answer. Is it still running?", 3);
+    throw new Refusal(0, "The service does not answer. Is it still running?", { retryAfter: 3 });
   }
   const answer = await response.json().catch((error) => {
     if (error.name === "AbortError") throw error;
     return {};
   });
   if (response.ok) return answer;
-  const seconds = Number(response.headers.get("Retry-After"));
-  throw new Refusal(response.status, answer.message ?? `The service answered with ${response.status}.`, seconds || null);
+  const retryAfter = Number(response.headers.get("Retry-After")) || null;
+  const message = answer.message ?? `The service answered with ${response.status}.`;
+  throw new Refusal(response.status, message, { retryAfter, answer });
 }

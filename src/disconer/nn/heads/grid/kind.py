@@ -12,7 +12,7 @@ from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
 from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, Decoding, GridReader
 from disconer.nn.heads.grid.targets import grid_reach
-from disconer.nn.heads.kind import HeadGraphs, HeadKind, Proposal, RunGraph
+from disconer.nn.heads.kind import NEAR, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.text.alignment import TokenEntity
 
 if TYPE_CHECKING:
@@ -118,6 +118,12 @@ class GridKind(HeadKind[GridSettings]):
             threshold=settings.threshold,
             decoding=settings.decoding,
         )
+
+    def near_reader(
+        self, settings: GridSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]
+    ) -> GridReader:
+        lower = settings.model_copy(update={"threshold": min(NEAR, settings.threshold)})
+        return self.reader(lower, labels, graphs=graphs)
 
 
 GRID = GridKind()

@@ -6,6 +6,7 @@ Every runtime uses this: it provides the scores of spans and, on request, of pai
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -64,20 +65,26 @@ class Fragments:
 
 
 def decide(
-    spans: SpanPlaces, scores: Floats, margins: Floats, lengths: Sequence[int], *, multilabel: bool
+    spans: SpanPlaces,
+    scores: Floats,
+    margins: Floats,
+    lengths: Sequence[int],
+    *,
+    multilabel: bool,
+    threshold: float = THRESHOLD,
 ) -> Fragments:
-    """Fragments with their labels, from spans with a margin above 0.
+    """Fragments with their labels, from spans whose margin is large enough.
 
     scores: of each span for each class.  Shape: (K, classes)
     margins: of each span, by how much it is a fragment rather than none; see `scorers.margins`.  Shape: (K,)
     lengths: words of each window.
-    multilabel: a span may have several labels, each by a threshold, or one.
+    multilabel: a span may have several labels, each by the threshold, or one.
     """
     kept = at_most_one_per_word(spans.row, margins, lengths)
     spans, scores = spans[kept], scores[kept]
     if multilabel:
         probabilities = (1 / (1 + np.exp(-scores[:, 1:]))).astype(np.float32)
-        return Fragments(spans, probabilities, probabilities > THRESHOLD)
+        return Fragments(spans, probabilities, probabilities > threshold)
     powers = np.exp(scores - scores.max(-1, keepdims=True))
     probabilities = (powers[:, 1:] / powers.sum(-1, keepdims=True)).astype(np.float32)
     return Fragments(spans, probabilities, probabilities == probabilities.max(-1, keepdims=True))
@@ -133,9 +140,10 @@ def find_entities(
     labels: Sequence[str],
     multilabel: bool,
     succession: Succession | None,
+    threshold: float = THRESHOLD,
 ) -> list[list[Found]]:
-    """The entities of each window, from spans with a margin above 0. See `decide`."""
-    fragments = decide(spans, scores, margins, lengths, multilabel=multilabel)
+    """The entities of each window, from spans whose margin is large enough. See `decide`."""
+    fragments = decide(spans, scores, margins, lengths, multilabel=multilabel, threshold=threshold)
     pairs = possible_pairs(fragments)
     if succession is None or not pairs.size:
         pairs, linked = np.zeros((2, 0), dtype=np.int64), np.zeros(0, dtype=np.float32)
@@ -224,13 +232,21 @@ class SpanReader:
     """Makes entities from the scores of an exported head. See `ScoreReader`.
 
     pair_graph: runs the graph that scores pairs; None if pairs are not scored.
+    threshold: the probability above which a span is a fragment.
     """
 
     def __init__(
-        self, labels: Sequence[str], *, max_width: int | None, multilabel: bool, pair_graph: RunGraph | None
+        self,
+        labels: Sequence[str],
+        *,
+        max_width: int | None,
+        multilabel: bool,
+        pair_graph: RunGraph | None,
+        threshold: float = THRESHOLD,
     ) -> None:
         self._labels, self._max_width, self._multilabel = tuple(labels), max_width, multilabel
-        self._pair_graph = pair_graph
+        self._pair_graph, self._threshold = pair_graph, threshold
+        self._margin = math.log(threshold / (1 - threshold))
 
     def inputs(self, batch: WordArrays) -> Arrays:
         """See `ScoreReader`: the widths of spans, less one."""
@@ -240,7 +256,7 @@ class SpanReader:
     def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
         """See `ScoreReader`."""
         margins = scores[MARGINS]  # (B, N, W)
-        row, start, width = place = (margins > 0).nonzero()
+        row, start, width = place = (margins > self._margin).nonzero()
         return find_entities(
             SpanPlaces(row, start, start + width + 1),
             scores[SCORES][place],
@@ -249,6 +265,7 @@ class SpanReader:
             labels=self._labels,
             multilabel=self._multilabel,
             succession=None if self._pair_graph is None else partial(self._succession, scores[WORDS]),
+            threshold=self._threshold,
         )
 
     def _succession(self, words: Floats, spans: SpanPlaces, pairs: Ints) -> Floats:
