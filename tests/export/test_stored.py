@@ -96,7 +96,7 @@ def test_graphs_hold_no_weights(model: Model) -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["clinical-trials", "biomedical", "pharmacovigilance"])
+@pytest.mark.parametrize("name", ["clinical-trials", "biomedical", "pharmacovigilance", "patient-posts"])
 def test_bundled_models_run_as_they_are_stored(name: str) -> None:
     folder = BUNDLED_MODELS / name
     graphs = read_graphs(folder)

@@ -28,21 +28,29 @@ def test_init_takes_from_the_model_what_must_be_the_same(data: Path, tmp_path: P
     out = tmp_path / "config.yaml"
     result = CliRunner().invoke(app, ["init", str(data), "--start-from", MODEL, "--preset", "cadec", "-o", str(out)])
     assert result.exit_code == 0, result.output
-    assert f"Training starts from {MODEL} (encoder biomedical-minilm); labels taken over: Drug." in result.output
+    assert f"Training starts from {MODEL} (encoder biomedical-minilm); its head, of kind grid, is not" in result.output
     config = load_config(out)
     assert config.training.start_from == MODEL
     given = description_of(MODEL)["config"]
     assert (config.to_dict()["encoder"], config.to_dict()["syntax"]) == (given["encoder"], given["syntax"])
-    assert config.head.fragments.hidden == (150,)  # type: ignore[attr-defined]
+    assert config.head.kind == load_config("cadec").head.kind == "span"
     assert config.training.encoder_rate == load_config("cadec").training.encoder_rate
     check_start(config)
     assert f"Training starts from {MODEL}" in out.read_text("utf-8").partition("\n\n")[0]
 
 
+def test_labels_of_the_same_name_are_taken_over(data: Path, tmp_path: Path) -> None:
+    lines = init(data, tmp_path / "config.yaml", preset="phee", start_from=MODEL)
+    assert lines[-1] == f"Training starts from {MODEL} (encoder biomedical-minilm); labels taken over: Drug."
+    config = load_config(tmp_path / "config.yaml")
+    assert config.training.epochs == load_config("phee").training.epochs
+    check_start(config)
+
+
 def test_init_with_another_head(data: Path, tmp_path: Path) -> None:
     lines = init(data, tmp_path / "config.yaml", head="tagger", start_from=MODEL)
     assert lines[-1] == (
-        f"Training starts from {MODEL} (encoder biomedical-minilm); its head, of kind span, is not taken over."
+        f"Training starts from {MODEL} (encoder biomedical-minilm); its head, of kind grid, is not taken over."
     )
     config = load_config(tmp_path / "config.yaml")
     assert config.head.kind == "tagger"
@@ -52,9 +60,9 @@ def test_init_with_another_head(data: Path, tmp_path: Path) -> None:
 def test_a_preset_on_another_encoder_needs_that_of_the_model() -> None:
     with pytest.raises(DisconerError, match=r"encoder\.name is \".*BERT\", but \"biomedical-minilm\" in the model"):
         check_start(load_config("cadec", [f"training.start_from={MODEL}"]))
-    with pytest.raises(DisconerError, match=r"encoder\.layers is 4, but \"last\" in the model"):
-        check_start(load_config("chia", [f"training.start_from={MODEL}"]))
-    check_start(load_config("chia", [f"training.start_from={MODEL}", "encoder.layers=last"]))
+    with pytest.raises(DisconerError, match=r"encoder\.layers is \"last\", but 4 in the model"):
+        check_start(load_config("chia", [f"training.start_from={MODEL}", "encoder.layers=last"]))
+    check_start(load_config("chia", [f"training.start_from={MODEL}"]))
 
 
 def test_an_unknown_model_is_told_before_anything_is_written(data: Path, tmp_path: Path) -> None:

@@ -137,7 +137,9 @@ def _without_places(config: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration without local paths."""
     data = {name: public_name(value) if value and name in DATA else value for name, value in config["data"].items()}
     encoder = config["encoder"] | {"name": public_name(config["encoder"]["name"])}
-    return {**config, "data": data, "encoder": encoder}
+    start = config["training"].get("start_from")
+    training = config["training"] | {"start_from": start and public_name(start)}
+    return {**config, "data": data, "encoder": encoder, "training": training}
 
 
 def _read(run: Path, split: str) -> Evaluated:

@@ -51,7 +51,7 @@ def test_a_text_gets_the_same_entities_in_any_batch() -> None:
     assert [len(one) for one in together] == [len(one) for one in exact]
 
 
-@pytest.mark.parametrize("name", ["clinical-trials", "biomedical", "pharmacovigilance"])
+@pytest.mark.parametrize("name", ["clinical-trials", "biomedical", "pharmacovigilance", "patient-posts"])
 def test_the_cards_of_bundled_models_prove_their_loss(name: str) -> None:
     assert is_proven(read_description(BUNDLED_MODELS / name))
     assert "Computed with 8 bits" in (BUNDLED_MODELS / name / "README.md").read_text("utf-8")
