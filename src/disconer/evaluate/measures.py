@@ -82,6 +82,7 @@ Key = tuple[str, tuple[Fragment, ...]]
 Unique = Mapping[Key, Entity]
 
 Group = TypeVar("Group", bound=Hashable)
+Item = TypeVar("Item")
 
 
 def unique(document: Document) -> dict[Key, Entity]:
@@ -101,7 +102,7 @@ def entities(gold: Unique, predicted: Unique) -> Counts:
 
 def by_label(gold: Unique, predicted: Unique) -> dict[str, Counts]:
     """Whole entities of each label that occurs on either side."""
-    return _grouped(gold, predicted, lambda entity: entity.label)
+    return grouped(gold, predicted, lambda entity: entity.label)
 
 
 def by_kind(gold: Unique, predicted: Unique) -> dict[Kind, Counts]:
@@ -112,7 +113,7 @@ def by_kind(gold: Unique, predicted: Unique) -> dict[Kind, Counts]:
     Being discontinuous depends on the entity alone: that kind's counts are those of discontinuous entities
     alone, predicted against gold.
     """
-    return _grouped(gold, predicted, _kind)
+    return grouped(gold, predicted, _kind)
 
 
 def _kind(entity: Entity) -> Kind:
@@ -121,7 +122,10 @@ def _kind(entity: Entity) -> Kind:
     return entity.kind
 
 
-def _grouped(gold: Unique, predicted: Unique, group: Callable[[Entity], Group]) -> dict[Group, Counts]:
+def grouped(
+    gold: Mapping[Key, Item], predicted: Mapping[Key, Item], group: Callable[[Item], Group]
+) -> dict[Group, Counts]:
+    """Counts of each group. An item is right if the other side has its key, in whatever group."""
     in_gold = Counter(group(entity) for entity in gold.values())
     found = Counter(group(entity) for key, entity in gold.items() if key in predicted)
     in_predicted = Counter(group(entity) for entity in predicted.values())

@@ -17,6 +17,7 @@ from disconer.config import Config, DataConfig, dump_config, load_config
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import WEIGHTS, replace_file
 from disconer.core.version import __version__
+from disconer.evaluate.entity_lists import LISTS
 from disconer.formats.source import Source
 from disconer.nn.weights import save_weights
 from disconer.runs.state import Stateful, check_folder, code_hash, save_state, versions
@@ -25,6 +26,7 @@ from disconer.store.digest import model_digest
 from disconer.store.names import find_model
 
 BEST, LAST = "best", "last"
+SPEED = "speed.json"
 
 
 @dataclass(slots=True)
@@ -66,7 +68,9 @@ class RunFolder:
     run.json, config.yaml: what was run; written first and second.
     best/, last/: model folders.
     training.pt: network, optimizer and progress at the end of an epoch, in one file: they always belong together.
-    metrics.jsonl: one line per epoch. dev.json, test.json: the metrics of the best model, at the end.
+    metrics.jsonl: one line per epoch.
+    test.json, dev.json: the metrics of the best model; dev.json is written last of all, when the run is complete.
+    dev.entities.jsonl, test.entities.jsonl: its entities beside the gold ones. speed.json: how fast it found them.
     """
 
     def __init__(self, path: Path) -> None:
@@ -101,8 +105,8 @@ class RunFolder:
         for folder in (self.best, self.last):
             if folder.is_dir():
                 shutil.rmtree(folder)
-        measured = (self.path / f"{split}.json" for split in ("dev", "test"))
-        for file in (self._state, self._metrics, *measured, self.config, self.facts):
+        measured = (self.path / name for split in ("dev", "test") for name in (f"{split}.json", LISTS.format(split=split)))
+        for file in (self._state, self._metrics, *measured, self.path / SPEED, self.config, self.facts):
             file.unlink(missing_ok=True)
 
     def save_best(self, model: Model) -> None:
