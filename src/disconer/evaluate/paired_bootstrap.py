@@ -48,9 +48,9 @@ def difference(
     drawn = _f1(draws @ one) - _f1(draws @ other)
     tail = (1 - level) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail])
-    opposite = min(np.mean(drawn <= 0), np.mean(drawn >= 0))
+    opposite = min(float(np.mean(drawn <= 0)), float(np.mean(drawn >= 0)))
     whole = float((_f1(one.sum(axis=0)[None]) - _f1(other.sum(axis=0)[None]))[0])
-    return Difference(whole, Interval(float(low), float(high)), float(min(1.0, 2 * opposite)))
+    return Difference(whole, Interval(float(low), float(high)), min(1.0, 2 * opposite))
 
 
 def _grouped(ours: Sequence[Counts], theirs: Sequence[Counts], rng: np.random.Generator) -> tuple[Figures, Figures]:
@@ -71,4 +71,5 @@ def _f1(rows: Figures) -> Figures:
     recall = np.divide(found, gold, out=np.zeros_like(gold), where=gold > 0)
     precision = np.divide(right, predicted, out=np.zeros_like(gold), where=predicted > 0)
     total = precision + recall
-    return np.divide(2 * precision * recall, total, out=np.zeros_like(gold), where=total > 0)
+    f1: Figures = np.divide(2 * precision * recall, total, out=np.zeros_like(gold), where=total > 0)
+    return f1

@@ -97,16 +97,15 @@ class Report:
         stream.write(_TAIL.format(hover=resource("hover.js"), page=_resource("page.js")).encode())
 
     def _parts(self, evaluation: Evaluation, facts: Mapping[str, str], epochs: Sequence[Epoch]) -> Iterator[str]:
-        style = themes(":root") + _resource("page.css") + stylesheet()
         listed = " · ".join(f"{escaped(name)} {escaped(value)}" for name, value in facts.items())
-        yield _HEAD.format(style=style, facts=listed)
+        yield _HEAD.format(style=page_style(), facts=listed)
         yield _cards(evaluation)
         curves = {"all entities": self._all, "discontinuous alone": self._discontinuous}
         yield _plots(precision_recall(curves), calibration_plot(evaluation.calibration))
         yield _best_threshold(self._all.best)
         yield _plots(*learning_plots(epochs))
         for table in tables(evaluation):
-            yield _table(table)
+            yield table_html(table)
         if len(self._sentences):
             yield f"<h2>Errors by kind</h2>\n{_SUMS}{errors_by_kind(self._confusion)}"
             yield f"<h2>Errors by label</h2>\n{errors_by_label(self._confusion, self._sentences.labels())}"
@@ -153,7 +152,7 @@ def _plots(*plots: str) -> str:
     return f'<div class="plots">\n{shown}\n</div>\n' if shown else ""
 
 
-def _table(table: Table) -> str:
+def table_html(table: Table) -> str:
     head = "".join(f'<th scope="col">{escaped(column)}</th>' for column in table.columns)
     bodies = "\n".join(f"<tbody>\n{_rows(section)}\n</tbody>" for section in table.sections if section)
     note = f'<p class="note">{escaped(table.note)}</p>\n' if table.note else ""
@@ -171,6 +170,11 @@ def _options(names: Sequence[str]) -> str:
     """Options whose values are the positions of the names."""
     options = "".join(f'<option value="{number}">{escaped(name)}</option>' for number, name in enumerate(names))
     return f'<option value="">any</option>{options}'
+
+
+def page_style() -> str:
+    """The rules of a page, for light and dark themes."""
+    return themes(":root") + _resource("page.css") + stylesheet()
 
 
 def _resource(name: str) -> str:
