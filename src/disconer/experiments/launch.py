@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
+from disconer.config import ConfigError
 from disconer.core.cores import THREADS_VARIABLE, usable_cores
+from disconer.core.errors import DisconerError
 from disconer.experiments.folder import ExperimentFolder, Record
 from disconer.experiments.study import PlannedRun
 
@@ -94,11 +96,13 @@ class Launcher:
             return
         try:
             run.load()
-        except Exception as error:  # a setting that this version does not know, or a plug-in that cannot be loaded
+        except ConfigError as error:
+            self._fail(run, one_line("; ".join(map(str, error.problems))))
+        except DisconerError as error:
             self._fail(run, one_line(str(error)))
-            return
-        self._waiting.append(run)
-        self._watcher.waiting(run)
+        else:
+            self._waiting.append(run)
+            self._watcher.waiting(run)
 
     def _start(self, run: PlannedRun) -> _Job:
         log = self._folder.log(run.name)

@@ -22,7 +22,8 @@ _HEAD = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>disconer: {title}</title>
 <style>
-{style}</style>
+{style}th, td {{ white-space: nowrap; }}
+</style>
 </head>
 <body>
 <h1>{title}</h1>

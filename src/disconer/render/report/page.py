@@ -26,6 +26,7 @@ from disconer.render.report.figures import (
 from disconer.render.report.sentences import CHUNK, Sentences, wrong_sentences
 from disconer.render.stylesheet import escaped, resource, stylesheet, themes
 
+LONG = 40  # characters of a cell above which it is a sentence, and may break into lines
 _HEAD = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -163,7 +164,11 @@ def table_html(table: Table) -> str:
 
 
 def _rows(section: Sequence[Row]) -> str:
-    return "\n".join("<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row) + "</tr>" for row in section)
+    return "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in section)
+
+
+def _cell(text: str) -> str:
+    return f"<td{' class=long' if len(text) > LONG else ''}>{escaped(text)}</td>"
 
 
 def _options(names: Sequence[str]) -> str:
