@@ -34,7 +34,7 @@ def test_equal_systems_do_not_differ() -> None:
 
 
 def test_alike_systems_seldom_differ() -> None:
-    """p is below 0.05 in about one of twenty pairs that do not differ; here, of 60, the expectation is 3."""
+    """Of pairs that do not differ, p is below 0.05 in about one of twenty; of 60, the expectation is 3."""
     ps = [difference(documents(60, 0.7, 2 * n), documents(60, 0.7, 2 * n + 1), resamples=300) for n in range(60)]
     assert sum(one is not None and one.p < 0.05 for one in ps) <= 8
 
