@@ -15,6 +15,7 @@ ABOUT = {
     "cli": "one file per command",
     "bench": "speed",
     "demo": "bundled data",
+    "experiments": "studies, reports",
     "serve": "HTTP service, page",
     "spacy": "pipeline component",
     "start": "init",

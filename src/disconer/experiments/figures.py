@@ -131,6 +131,8 @@ def _of_run(split: str, figures: Mapping[str, Any], listed: _Listed | None) -> I
     """Those of one run; what has neither gold nor predicted entities has none."""
     for metric in ("precision", "recall", "f1"):
         yield Measure(split, OVERALL, "all", metric), figures["overall"][metric]
+    if figures.get("calibration"):
+        yield Measure(split, OVERALL, "all", "calibration_error"), figures["calibration"]["error"]
     named = {
         KIND: figures["kinds"],
         PART: {name: figures[key] for key, name in PARTS.items()},

@@ -126,7 +126,12 @@ class Results:
 
 def read_results(folders: Sequence[Path]) -> Results:
     """The runs below some folders: of experiments, and any other that `disconer train` wrote."""
-    parts = [_read(folder) for folder in folders]
+    for path in folders:
+        if not path.is_dir():
+            raise DisconerError("There is no such folder", where=Where(str(path)))
+    experiments = [folder for path in folders if (folder := ExperimentFolder(path)).is_experiment]
+    others = [path for path in folders if not ExperimentFolder(path).is_experiment]
+    parts = [*map(_of_experiment, experiments), *([_of_runs(others)] if others else [])]
     found = Results(
         title=" and ".join(dict.fromkeys(part.title for part in parts)),
         about=" ".join(filter(None, (part.about for part in parts))),
@@ -142,13 +147,6 @@ def read_results(folders: Sequence[Path]) -> Results:
             fix="Name folders that `disconer experiment` or `disconer train` wrote; --resume completes a run.",
         )
     return found
-
-
-def _read(path: Path) -> Results:
-    if not path.is_dir():
-        raise DisconerError("There is no such folder", where=Where(str(path)))
-    folder = ExperimentFolder(path)
-    return _of_experiment(folder) if folder.is_experiment else _of_runs(path)
 
 
 def _of_experiment(folder: ExperimentFolder) -> Results:
@@ -179,9 +177,9 @@ def _places(runs: Mapping[str, Values], study: str) -> dict[str, Place]:
     }
 
 
-def _of_runs(path: Path) -> Results:
+def _of_runs(paths: Sequence[Path]) -> Results:
     """Runs that were trained by themselves: a cell is made of those whose settings differ only in their seed."""
-    folders = sorted(file.parent for file in path.rglob("run.json"))
+    folders = sorted({file.parent for path in paths for file in path.rglob("run.json")})
     complete = [folder for folder in folders if (folder / COMPLETE).is_file()]
     found = [Result(folder, Place("", ""), _figures(folder)) for folder in complete]
     corpora, systems = _corpora(found), _systems(found)
@@ -189,7 +187,8 @@ def _of_runs(path: Path) -> Results:
         replace(one, place=Place(corpora[one.folder], systems[one.folder], float(one.settings[_SHARE_KEY])))
         for one in found
     ]
-    return Results(path.resolve().name, "", placed, n_incomplete=len(folders) - len(complete))
+    title = ", ".join(dict.fromkeys(path.resolve().name for path in paths))
+    return Results(title, "", placed, n_incomplete=len(folders) - len(complete))
 
 
 def _corpora(results: Sequence[Result]) -> dict[Path, str]:
