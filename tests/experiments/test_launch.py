@@ -79,6 +79,22 @@ def test_a_lock_lives_as_long_as_the_process_that_inherits_it(tmp_path: Path) ->
         assert third is not None
 
 
+def test_a_process_that_an_earlier_command_left_is_waited_for(
+    launched: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = ExperimentFolder(tmp_path / "out")
+    folder.lock("left").parent.mkdir(parents=True)
+    folder.path.joinpath("experiment.json").write_text("{}")
+    with locked(folder.lock("left")) as lock:
+        assert lock is not None
+        program = f"import time; time.sleep(0.5); {COMPLETES}"
+        process = subprocess.Popen([sys.executable, "-c", program, str(folder.run("left"))], pass_fds=(lock,))
+    _, failures = launched({"left": FAILS})  # it would fail, were it started
+    assert failures == {}
+    assert "waiting for the process of an earlier command: left" in capsys.readouterr().err
+    assert process.wait() == 0
+
+
 def test_changed_settings_are_refused_by_name(tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
     own = "defaults: {config: own.yaml, head.kind: span}\naxes: {seed: [1, 2]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from disconer.cli.console import show
 from disconer.cli.train import INTERRUPTED
 from disconer.core.errors import DisconerError
 from disconer.core.installed import require_training
+
+if TYPE_CHECKING:
+    from disconer.experiments.figures import Comparison  # loaded when the command runs, so that --help is fast
 
 
 def experiment_cli(
@@ -68,10 +71,9 @@ def _run(study: Path, out: Path, jobs: int) -> None:
     except KeyboardInterrupt:
         print("\nstopped; run the same command again to continue.", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
-    show(outcome.results.title, outcome.results.columns, outcome.results.sections)
-    print(f"{outcome.results.note}\n\nThe report is in {outcome.report}")
-    if outcome.failures:
-        print(f"{len(outcome.failures)} runs failed; their logs are in {out / 'logs'}", file=sys.stderr)
+    _show(outcome.comparison, outcome.report)
+    if outcome.n_failed:
+        print(f"{outcome.n_failed} runs failed; their logs are in {out / 'logs'}", file=sys.stderr)
         raise typer.Exit(1)
 
 
@@ -79,9 +81,16 @@ def _report(folders: list[Path], out: Path | None) -> None:
     from disconer.experiments.report import REPORT, write_report
 
     target = out or folders[0] / REPORT
-    table = write_report(folders, target)
+    _show(write_report(folders, target), target)
+
+
+def _show(comparison: Comparison, report: Path) -> None:
+    from disconer.experiments.tables import failures, summary
+
+    table = summary(comparison)
     show(table.title, table.columns, table.sections)
-    print(f"{table.note}\n\nThe report is in {target}")
+    print("\n".join([table.note, *failures(comparison)]))
+    print(f"\nThe report is in {report}")
 
 
 def _list_runs(path: Path) -> None:

@@ -61,9 +61,9 @@ class Display:
     def waiting(self, run: PlannedRun) -> None:
         self._status[run.name] = Status()
 
-    def started(self, run: PlannedRun) -> None:
+    def started(self, run: PlannedRun, *, earlier: bool) -> None:
         self._status[run.name] = Status(RUNNING)
-        self._say(f"started {run.name}")
+        self._say(f"{'waiting for the process of an earlier command:' if earlier else 'started'} {run.name}")
 
     def done(self, run: PlannedRun, *, earlier: bool) -> None:
         since = self._status[run.name].since

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import FrameType
 
 from disconer.core.errors import DisconerError, Where
-from disconer.evaluate.table import Table
 from disconer.experiments.display import Display
+from disconer.experiments.figures import Comparison
 from disconer.experiments.folder import ExperimentFolder
 from disconer.experiments.launch import Launcher
 from disconer.experiments.report import REPORT, write_report
@@ -21,10 +21,10 @@ from disconer.experiments.study import load_study
 
 @dataclass(frozen=True)
 class Outcome:
-    """results: the first table of the report. failures: by run, the reason. report: its folder."""
+    """comparison: what the report says. n_failed: runs. report: its folder."""
 
-    results: Table
-    failures: dict[str, str]
+    comparison: Comparison
+    n_failed: int
     report: Path
 
 
@@ -40,7 +40,7 @@ def run_experiment(study_file: Path, out: Path, *, jobs: int = 1) -> Outcome:
     with display.shown(), _ended_by_term():
         Launcher(folder, record, jobs=jobs, watcher=display).launch(runs)
     report = out / REPORT
-    return Outcome(write_report([out], report), record.failures, report)
+    return Outcome(write_report([out], report), len(record.failures), report)
 
 
 @contextmanager

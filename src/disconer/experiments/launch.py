@@ -33,11 +33,11 @@ REASON = 300  # characters
 
 
 class Watcher(Protocol):
-    """Is told what happens to the runs."""
+    """Is told what happens to the runs. earlier: in a process that an earlier command started."""
 
     def waiting(self, run: PlannedRun) -> None: ...
 
-    def started(self, run: PlannedRun) -> None: ...
+    def started(self, run: PlannedRun, *, earlier: bool) -> None: ...
 
     def done(self, run: PlannedRun, *, earlier: bool) -> None: ...
 
@@ -109,14 +109,14 @@ class Launcher:
         log.parent.mkdir(parents=True, exist_ok=True)
         with locked(self._folder.lock(run.name)) as lock:
             if lock is None:
-                self._watcher.note(f"{run.name} is at work already, in a process of an earlier command")
+                self._watcher.started(run, earlier=True)
                 return _Job(run, None, log)
             if self._folder.is_complete(run.name):  # since another command has finished it
                 return _Job(run, None, log)
             with open(log, "ab") as stream:
                 start = stream.tell()
                 process = self._process(run, stream, lock)
-        self._watcher.started(run)
+        self._watcher.started(run, earlier=False)
         return _Job(run, process, log, start)
 
     def _process(self, run: PlannedRun, log: IO[bytes], lock: int) -> subprocess.Popen[bytes]:

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from disconer.core.files import replace_file
-from disconer.evaluate.table import Table
-from disconer.experiments.figures import compare_runs
+from disconer.experiments.figures import Comparison, compare_runs
 from disconer.experiments.page import page
 from disconer.experiments.results import read_results
-from disconer.experiments.tables import overview, speed_table, tables
+from disconer.experiments.tables import speed_table, tables
 from disconer.experiments.writers import differences_csv, figures_csv, latex, markdown, table_csv
 
 REPORT = "report"  # the folder in that of an experiment
 
 
-def write_report(folders: Sequence[Path], out: Path) -> Table:
-    """Write the report of all runs below some folders; returns its first table."""
+def write_report(folders: Sequence[Path], out: Path) -> Comparison:
+    """Write the report of all runs below some folders; returns what it says."""
     comparison = compare_runs(read_results(folders))
     listed = list(tables(comparison))
     out.mkdir(parents=True, exist_ok=True)
@@ -31,4 +30,4 @@ def write_report(folders: Sequence[Path], out: Path) -> Table:
     }
     for name, text in files.items():
         replace_file(out / name, text.encode("utf-8", "replace"))
-    return overview(comparison)
+    return comparison

@@ -44,6 +44,21 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     yield speed_table(comparison)
 
 
+def summary(comparison: Comparison) -> Table:
+    """The first table with fewer columns, for a terminal; see `failures` for what failed."""
+    table = overview(comparison)
+    shown = [table.columns.index(name) for name in ("", "runs", "dev F1", "F1", *(kind.value for kind in Kind))]
+    sections = [[tuple(row[place] for place in shown) for row in section] for section in table.sections]
+    return Table(table.title, tuple(table.columns[place] for place in shown), sections, table.note)
+
+
+def failures(comparison: Comparison) -> Iterator[str]:
+    """A line for each cell in which runs failed."""
+    for cell in comparison.cells:
+        if cell.failures:
+            yield f"{cell.place.corpus}: {cell.place.name} failed: {'; '.join(_counted(cell.failures))}"
+
+
 def overview(comparison: Comparison) -> Table:
     """A row per cell, corpus by corpus."""
     columns = ("", "runs", "dev F1", "precision", "recall", "F1", *(kind.value for kind in Kind), *PARTS.values())
