@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,26 +16,9 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.files import WEIGHTS
 from disconer.evaluate.entity_lists import LISTS, ListedDocument, load_lists
 from disconer.experiments.folder import COMPLETE, PLACES, ExperimentFolder
-from disconer.experiments.study import CORPUS, SEED, SHARE, Values
+from disconer.experiments.places import SEED_KEY, SHARE_KEY, Place, corpus_names, places_in_study, system_names
 
 SPLITS = ("test", "dev")  # in the order of preference
-_DATA = "data."
-_SEED_KEY, _SHARE_KEY = "training.seed", "data.share"
-NAMED = 6  # letters of a fingerprint in a name
-
-
-@dataclass(frozen=True)
-class Place:
-    """A cell of the comparison: runs that differ only in their seed. share: of the training documents."""
-
-    corpus: str
-    system: str
-    share: float = 1.0
-
-    @property
-    def name(self) -> str:
-        """The system, with its share unless that is everything."""
-        return self.system if self.share == 1 else f"{self.system}, {100 * self.share:g} %"
 
 
 @dataclass(frozen=True)
@@ -151,7 +133,7 @@ def read_results(folders: Sequence[Path]) -> Results:
 
 def _of_experiment(folder: ExperimentFolder) -> Results:
     record = folder.read()
-    places = _places(record.runs, record.study)
+    places = places_in_study(record.runs, record.study)
     complete = [name for name in record.runs if folder.is_complete(name)]
     failed = [name for name in record.failures if name not in complete and name in places]
     return Results(
@@ -163,74 +145,20 @@ def _of_experiment(folder: ExperimentFolder) -> Results:
     )
 
 
-def _places(runs: Mapping[str, Values], study: str) -> dict[str, Place]:
-    """A system is named by its values on the axes that have several; the other axes say the same of all."""
-    axes = [axis for axis in next(iter(runs.values()), {}) if axis not in (CORPUS, SEED, SHARE)]
-    several = [axis for axis in axes if len({values[axis] for values in runs.values()}) > 1] or axes[:1]
-    return {
-        name: Place(
-            values.get(CORPUS, study),
-            " ".join(values[axis] for axis in several) or study,
-            float(values.get(SHARE, "1")),
-        )
-        for name, values in runs.items()
-    }
-
-
 def _of_runs(paths: Sequence[Path]) -> Results:
     """Runs that were trained by themselves: a cell is made of those whose settings differ only in their seed."""
     folders = sorted({file.parent for path in paths for file in path.rglob("run.json")})
     complete = [folder for folder in folders if (folder / COMPLETE).is_file()]
     found = [Result(folder, Place("", ""), _figures(folder)) for folder in complete]
-    corpora, systems = _corpora(found), _systems(found)
+    settings = {one.folder: one.settings for one in found}
+    corpora = corpus_names(settings, {folder: str(_json(folder / "run.json").get("data")) for folder in complete})
+    systems = system_names(settings)
     placed = [
-        replace(one, place=Place(corpora[one.folder], systems[one.folder], float(one.settings[_SHARE_KEY])))
+        replace(one, place=Place(corpora[one.folder], systems[one.folder], float(one.settings[SHARE_KEY])))
         for one in found
     ]
     title = ", ".join(dict.fromkeys(path.resolve().name for path in paths))
     return Results(title, "", placed, n_incomplete=len(folders) - len(complete))
-
-
-def _corpora(results: Sequence[Result]) -> dict[Path, str]:
-    """The folder of the training data is what a corpus is called; a fingerprint parts two of the same name."""
-    contents = {one.folder: str(_json(one.folder / "run.json").get("data")) for one in results}
-    names = {one.folder: _folder_of(one.settings["data.train"]) for one in results}
-    contents_of: dict[str, list[str]] = {}
-    for folder, name in names.items():
-        known = contents_of.setdefault(name, [])
-        if contents[folder] not in known:
-            known.append(contents[folder])
-    return {
-        folder: name if contents_of[name][0] == contents[folder] else f"{name}-{_fingerprint(contents[folder])}"
-        for folder, name in names.items()
-    }
-
-
-def _folder_of(train: str) -> str:
-    path = Path(train).absolute()
-    return path.parent.name or path.stem
-
-
-def _fingerprint(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:NAMED]
-
-
-def _systems(results: Sequence[Result]) -> dict[Path, str]:
-    """The kind of head, and the settings in which runs of that kind differ."""
-    names = {}
-    for one in results:
-        alike = [other.settings for other in results if other.settings["head.kind"] == one.settings["head.kind"]]
-        parts = [f"{key.rpartition('.')[2]}={one.settings.get(key)}" for key in _differing(alike)]
-        names[one.folder] = " ".join([str(one.settings["head.kind"]), *parts])
-    return names
-
-
-def _differing(settings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The keys that tell systems apart; neither seed and share nor the data do."""
-    for key in dict.fromkeys(key for one in settings for key in one):
-        tells_apart = not key.startswith(_DATA) and key not in (_SEED_KEY, *PLACES)
-        if tells_apart and len({str(one.get(key)) for one in settings}) > 1:
-            yield key
 
 
 def _distinct(results: Sequence[tuple[str, Result]]) -> list[Result]:
@@ -248,7 +176,7 @@ def _distinct(results: Sequence[tuple[str, Result]]) -> list[Result]:
 
 
 def _identity(result: Result) -> dict[str, Any]:
-    return {key: value for key, value in result.settings.items() if key not in (_SEED_KEY, *PLACES)}
+    return {key: value for key, value in result.settings.items() if key not in (SEED_KEY, *PLACES)}
 
 
 def _figures(folder: Path) -> dict[str, Any]:
