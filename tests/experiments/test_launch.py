@@ -109,3 +109,13 @@ def test_changed_settings_are_refused_by_name(tmp_path: Path) -> None:
     changed = load_study(study)
     with pytest.raises(DisconerError, match=r"other settings than 1 of the runs.*\n  1: training.epochs 7, not 20"):
         folder.open(changed, changed.runs())
+
+
+def test_another_folder_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text("defaults: {config: chia}\naxes: {seed: [1]}")
+    study = load_study(tmp_path / "study.yaml")
+    with pytest.raises(DisconerError, match="holds something else"):
+        ExperimentFolder(tmp_path).open(study, study.runs())
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".experiment.json.part").touch()  # killed before the record was written
+    ExperimentFolder(tmp_path / "out").open(study, study.runs())

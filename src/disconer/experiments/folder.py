@@ -73,7 +73,7 @@ class ExperimentFolder:
 
     def open(self, study: Study, runs: Sequence[PlannedRun]) -> Record:
         """Create the folder, unless it holds something else or runs with other settings."""
-        if self.path.exists() and not self.is_experiment and (not self.path.is_dir() or any(self.path.iterdir())):
+        if not self.is_experiment and _holds_something(self.path):
             raise DisconerError(
                 "The folder of the experiment holds something else",
                 where=Where(str(self.path)),
@@ -109,3 +109,8 @@ class ExperimentFolder:
         for key in sorted((then.keys() | now.keys()) - set(PLACES)):
             if then.get(key) != now.get(key):
                 yield f"{key} {now.get(key)}, not {then.get(key)}"
+
+
+def _holds_something(path: Path) -> bool:
+    """Whether there is a file, or a folder with more than hidden files, as an interrupted start leaves them."""
+    return path.is_file() or (path.is_dir() and any(not file.name.startswith(".") for file in path.iterdir()))
