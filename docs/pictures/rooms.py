@@ -16,6 +16,7 @@ ABOUT = {
     "annotate": "documents under annotation, suggestions, training, page",
     "bench": "speed",
     "demo": "bundled data",
+    "experiments": "studies, reports",
     "serve": "HTTP service, page",
     "spacy": "pipeline component",
     "start": "init",

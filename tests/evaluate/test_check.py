@@ -51,7 +51,7 @@ def test_json_keys_stay() -> None:
     assert json.loads(json.dumps(figures)) == figures
     assert list(figures) == [
         "documents", "entities", "sentences", "sentences_with_heads", "errors", "repairs", "warnings", "examples",
-        "oracle",
+        "oracle", "heads",
     ]  # fmt: skip
     oracle = figures["oracle"]
     assert list(oracle) == ["4", "5"]

@@ -15,7 +15,7 @@ from disconer.text import segment
 from disconer.text.syntax import spec
 from disconer.text.syntax.parser import Parse, Unparsed, Words
 from disconer.training import train
-from disconer.training.data import read_data, with_heads
+from disconer.training.data import drawn, read_data, with_heads
 from disconer.training.display import Display
 from text.syntax.fakes import FakeParser, chain
 from training.synthetic import complaints, prepare
@@ -103,3 +103,13 @@ def test_heads_of_the_data(tmp_path: Path) -> None:
     parsed = type(sentence)(sentence.start, sentence.end, sentence.tokens, (-1, *[0] * (len(sentence.tokens) - 1)))
     write([first.replace(sentences=(parsed,)), *rest], path, force=True)
     assert sentences_with_heads(config).count(True) == 1
+
+
+def test_a_share_of_the_documents_is_drawn_by_the_seed_and_part_of_a_larger_one() -> None:
+    documents = complaints(50)
+    tenth, half = drawn(documents, 0.1, 1), drawn(documents, 0.5, 1)
+    assert (len(tenth), len(half)) == (5, 25)
+    assert all(document in half for document in tenth)
+    assert drawn(documents, 0.1, 2) != tenth
+    assert drawn(documents, 1.0, 1) == documents
+    assert len(drawn(documents, 0.001, 1)) == 1

@@ -42,7 +42,7 @@ def shares(gold: Sequence[Document], n_processes: int) -> list[list[tuple[int, D
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "gather_object", bring)
         for process in range(n_processes):
-            module._predict(FindsHalf(), gold, Process(process, n_processes))  # type: ignore[arg-type]
+            module.predict_all(FindsHalf(), gold, Process(process, n_processes))  # type: ignore[arg-type]
     return brought
 
 

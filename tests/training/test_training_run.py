@@ -16,6 +16,8 @@ from safetensors.torch import load_file
 from annotated import annotated
 from disconer import DisconerError, Document, Entity, write
 from disconer.config import Config, config_from_dict, load_config
+from disconer.evaluate import Counts
+from disconer.evaluate.entity_lists import each_document, load_lists
 from disconer.nn.devices import cpu_trains_in
 from disconer.predict.recognizer import Recognizer
 from disconer.training import train
@@ -47,6 +49,14 @@ def test_a_run_leaves_a_record_an_epoch_and_the_figures_of_the_best(unbroken: Ru
     assert records[unbroken.result.best_epoch - 1]["dev_f1"] == unbroken.result.dev.overall.f1
     for name in ("", "best", "last"):
         assert Recognizer.from_pretrained(unbroken.out / name).labels == ("ADR", "Drug")
+
+
+def test_a_run_keeps_its_entities_and_its_speed(unbroken: Run) -> None:
+    lists = load_lists(unbroken.out / "dev.entities.jsonl")
+    assert sum(each_document(lists), Counts()) == unbroken.result.dev.overall
+    speed = json.loads((unbroken.out / "speed.json").read_text("utf-8"))
+    assert (speed["device"], speed["dev"]["sentences"]) == ("cpu", 16)
+    assert speed["dev"]["seconds"] > 0
 
 
 def test_fingerprints_tell_names_and_contents_apart(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from disconer.cli.commands import Command, Group, OutputCommand
 from disconer.cli.convert import convert_cli
 from disconer.cli.demo import demo_cli
 from disconer.cli.evaluate import evaluate_cli
+from disconer.cli.experiment import experiment_cli
 from disconer.cli.export import export_cli
 from disconer.cli.formats import formats_cli
 from disconer.cli.init import init_cli
@@ -89,6 +90,7 @@ app.command("annotate", cls=Command, rich_help_panel="Data")(annotate_cli)
 app.command("init", cls=Command, rich_help_panel="Training")(init_cli)
 app.command("train", cls=Command, rich_help_panel="Training")(train_cli)
 app.command("evaluate", cls=Command, rich_help_panel="Training")(evaluate_cli)
+app.command("experiment", cls=Command, rich_help_panel="Training")(experiment_cli)
 app.command("adapt", cls=OutputCommand, rich_help_panel="Training")(adapt_cli)
 app.command("models", cls=Command, rich_help_panel="Models")(models_cli)
 app.command("demo", cls=Command, rich_help_panel="Models")(demo_cli)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,8 +18,9 @@ from disconer.core.types import Document, Kind
 from disconer.formats import read
 
 if TYPE_CHECKING:
-    from disconer.evaluate.check import Check  # loaded when the command runs, so that --help is fast
+    from disconer.evaluate.check import Ceiling, Check  # loaded when the command runs, so that --help is fast
     from disconer.evaluate.measures import Counts
+    from disconer.nn.heads.kind import HeadKind
 
 DEFAULTS = "defaults"  # what the settings of a head are called that has nothing to compare
 
@@ -32,21 +33,30 @@ def check_source(
     head: the kind of head whose oracle is computed; None: the default.
     settings: those to compare; if empty, those that the kind compares by default.
     """
-    from disconer.config import DEFAULT_HEAD, load_head
-    from disconer.evaluate.check import Ceiling, check
+    from disconer.config import DEFAULT_HEAD, HEADS
+    from disconer.evaluate.check import check
     from disconer.nn.heads.kind import head_kind
 
     kind = head_kind(head or DEFAULT_HEAD)
-    compared = {name: load_head(kind.name, [name]) for name in settings or kind.variants}
-    compared = compared or {DEFAULTS: load_head(kind.name)}
-    oracles = {name: partial(kind.reach, settings=chosen) for name, chosen in compared.items()}
+    ceiling = _ceiling(kind, settings)
+    heads = {name: ceiling if name == kind.name else _ceiling(head_kind(name)) for name in HEADS.names()}
     ledger = Ledger(skip_bad=True)
     documents: Iterable[Document] = ()
     try:
         documents = progress(read(source, from_format, ledger), "documents")
     except BadInput as error:  # the whole archive or file is unreadable
         ledger.error(error)
-    return check(documents, Ceiling(oracles), ledger)
+    return check(documents, ceiling, ledger, heads)
+
+
+def _ceiling(kind: HeadKind[Any], settings: Sequence[str] = ()) -> Ceiling:
+    """The oracles of a kind of head; without settings, of those that it compares by default."""
+    from disconer.config import load_head
+    from disconer.evaluate.check import Ceiling
+
+    compared = {name: load_head(kind.name, [name]) for name in settings or kind.variants}
+    compared = compared or {DEFAULTS: load_head(kind.name)}
+    return Ceiling({name: partial(kind.reach, settings=chosen) for name, chosen in compared.items()})
 
 
 def check_cli(
@@ -70,7 +80,7 @@ def check_cli(
 
     Errors make an entity or document unusable: offsets past the end, text that does not match, broken files. Warnings
     are entities that can be used but look wrong. The oracle encodes the gold entities as training targets of a head and
-    decodes them again: no model with that head and its settings can do better.
+    decodes them again: no model with that head and its settings can do better. The last line compares all heads.
 
     The exit code is 1 if there are errors, else 0.
     """
@@ -98,6 +108,13 @@ def _print(source: Path, account: Check, head: str | None) -> None:
         columns = ["", "precision", "recall", "F1", *(f"{kind} F1" for kind in Kind), "missed", "spurious"]
         title = f"a head of kind {head}" if head else "a model"
         show(f"oracle: the best that {title} can reach", columns, [_oracle_rows(account)])
+        print(f"Best F1 by head: {'; '.join(_head_words(account))}.")
+
+
+def _head_words(account: Check) -> Iterator[str]:
+    """What each kind of head can reach, the best first, with settings unless it has none to compare."""
+    for head, (settings, f1) in sorted(account.best_settings().items(), key=lambda one: -one[1][1]):
+        yield f"{head} {100 * f1:.2f}" + ("" if settings == DEFAULTS else f" ({settings})")
 
 
 def _head_rows(account: Check) -> Iterator[list[str]]:

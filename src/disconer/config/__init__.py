@@ -3,7 +3,7 @@
 May import `core`, `text` and `formats`. No torch.
 """
 
-from disconer.config.load import config_from_dict, dump_config, load_config, load_head, preset_names, preset_text
+from disconer.config.load import config_from_dict, dump_config, flat, load_config, load_head, preset_names, preset_text
 from disconer.config.problems import ConfigError
 from disconer.config.schema import (
     ENCODERS,
@@ -34,6 +34,7 @@ __all__ = [
     "TrainingConfig",
     "config_from_dict",
     "dump_config",
+    "flat",
     "load_config",
     "load_head",
     "preset_names",

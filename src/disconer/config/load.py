@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -115,6 +115,23 @@ def config_from_dict(values: Mapping[str, Any], origin: str | None = None) -> Co
 def dump_config(config: Config) -> str:
     """YAML that `load_config` reads."""
     return format_yaml(config.to_dict())
+
+
+def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested sections as dotted keys.
+
+    >>> flat({"head": {"kind": "span"}})
+    {'head.kind': 'span'}
+    """
+    return dict(_leaves(values, prefix))
+
+
+def _leaves(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
 
 
 def preset_names() -> tuple[str, ...]:

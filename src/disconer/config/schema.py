@@ -50,6 +50,9 @@ class DataConfig(Section):
         default="words",
         description="Tokenizer, likewise: words (splits letters, digits and punctuation) or whitespace.",
     )
+    share: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=1.0, description="Share of the training documents that is used; training.seed draws them."
+    )
 
 
 class LstmConfig(Section):

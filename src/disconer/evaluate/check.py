@@ -54,6 +54,11 @@ class Ceiling:
     def total(self, name: str) -> Counts:
         return sum(self.counts[name].values(), Counts())
 
+    def best(self) -> tuple[str, float]:
+        """The settings that lose least, and their F1; ties: the first."""
+        name = max(self.names, key=lambda name: self.total(name).f1)
+        return name, self.total(name).f1
+
     def add(self, document: Document) -> list[tuple[Entity, str]]:
         """Count one segmented document. Returns the entities that cannot be found with any settings, and why."""
         aligned, unaligned = align(document)
@@ -132,6 +137,7 @@ class Check:
     ledger: errors (invalid input), and what was normalised on reading (`repairs`).
     warnings: entities that are usable but look wrong, by reason.
     ceiling: what a model reaches at best, by its settings.
+    heads: the same of each kind of head.
     """
 
     ledger: Ledger
@@ -140,6 +146,7 @@ class Check:
     entities: int = 0
     sentences: int = 0
     sentences_with_heads: int = 0
+    heads: Mapping[str, Ceiling] = field(default_factory=dict)
     warnings: Counter[str] = field(default_factory=Counter)
     warning_examples: list[Example] = field(default_factory=list)
 
@@ -165,6 +172,9 @@ class Check:
             seen.add(entity.key)
             if has_edge_whitespace(entity, document):
                 self._note(EDGE, entity, document)
+        for ceiling in self.heads.values():
+            if ceiling is not self.ceiling:
+                ceiling.add(document)
         for entity, reason in self.ceiling.add(document):
             if reason != EDGE:
                 self._note(reason, entity, document)
@@ -188,7 +198,12 @@ class Check:
             "warnings": dict(self.warnings),
             "examples": [example.to_dict() for example in self.examples],
             "oracle": {name: self._oracle(name) for name in self.ceiling.names},
+            "heads": {head: {"settings": name, "f1": f1} for head, (name, f1) in self.best_settings().items()},
         }
+
+    def best_settings(self) -> dict[str, tuple[str, float]]:
+        """The settings of each kind of head with which it reaches most, and the F1 that it then reaches at best."""
+        return {head: ceiling.best() for head, ceiling in self.heads.items()}
 
     def _oracle(self, name: str) -> dict[str, Any]:
         ceiling = self.ceiling
@@ -201,13 +216,19 @@ def _error_example(error: BadInput) -> Example:
     return Example(error.problem, str(error), error.where or Where())
 
 
-def check(documents: Iterable[Document], ceiling: Ceiling, ledger: Ledger | None = None) -> Check:
+def check(
+    documents: Iterable[Document],
+    ceiling: Ceiling,
+    ledger: Ledger | None = None,
+    heads: Mapping[str, Ceiling] | None = None,
+) -> Check:
     """Check documents, one after another.
 
     ceiling: counts what a model can find at best.
+    heads: the same for each kind of head, to be compared.
     ledger: the one that their reader keeps; with `skip_bad`, so that it counts errors instead of raising the first.
     """
-    account = Check(ledger or Ledger(skip_bad=True), ceiling)
+    account = Check(ledger or Ledger(skip_bad=True), ceiling, heads=heads or {})
     for document in documents:
         account.add(document)
     return account

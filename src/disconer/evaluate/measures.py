@@ -82,6 +82,7 @@ Key = tuple[str, tuple[Fragment, ...]]
 Unique = Mapping[Key, Entity]
 
 Group = TypeVar("Group", bound=Hashable)
+Item = TypeVar("Item")
 
 
 def unique(document: Document) -> dict[Key, Entity]:
@@ -126,11 +127,15 @@ def kind_of(entity: Entity) -> Kind:
 
 
 def grouped(
-    gold: Unique, predicted: Unique, group: Callable[[Entity], Group], matched: Set[Key], right: Set[Key] | None = None
+    gold: Mapping[Key, Item],
+    predicted: Mapping[Key, Item],
+    group: Callable[[Item], Group],
+    matched: Set[Key],
+    right: Set[Key] | None = None,
 ) -> dict[Group, Counts]:
-    """Counts of each group of entities.
+    """Counts of each group of items.
 
-    matched: the gold entities that count as found. right: the predictions that count as right; `matched` if None.
+    matched: the gold items that count as found. right: the predictions that count as right; `matched` if None.
     """
     right = matched if right is None else right
     in_gold = Counter(group(entity) for entity in gold.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -36,9 +37,9 @@ class TrainingData:
         return tuple(sorted((_labels(self.dev) | _labels(self.test or [])) - set(self.labels)))
 
 
-def read_data(config: DataConfig) -> TrainingData:
-    """Read all splits; unusable data is an error."""
-    train = _read_split(config, config.train)
+def read_data(config: DataConfig, *, seed: int = 0) -> TrainingData:
+    """Read all splits; unusable data is an error. seed: draws the training documents, if only a share is used."""
+    train = drawn(_read_split(config, config.train), config.share, seed)
     labels = _labels(train)
     if not labels:
         raise DisconerError(
@@ -66,6 +67,17 @@ def _read_split(config: DataConfig, path: str) -> list[Document]:
     if not documents:
         raise DisconerError("There are no documents here", where=Where(path), fix="Check the path and the format.")
     return documents
+
+
+def drawn(documents: list[Document], share: float, seed: int) -> list[Document]:
+    """A share of the documents, at least one, in their order. A larger share has all documents of a smaller one."""
+    n_drawn = max(1, round(share * len(documents)))
+    order = sorted(range(len(documents)), key=lambda place: _lot(documents[place].id, seed))
+    return [documents[place] for place in sorted(order[:n_drawn])]
+
+
+def _lot(id: str, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed} {id}".encode("utf-8", "surrogatepass")).digest()
 
 
 def _words(document: Document) -> Iterator[str]:

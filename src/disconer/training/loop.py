@@ -37,7 +37,7 @@ def measure(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accel
 
     Every process gets the same metrics, and so makes the same decisions about the best epoch and stopping.
     """
-    return evaluate(gold, _predict(recognizer, gold, accelerator))
+    return evaluate(gold, predict_all(recognizer, gold, accelerator))
 
 
 def scale_on(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> ScoreScale:
@@ -45,13 +45,13 @@ def scale_on(recognizer: Recognizer, gold: Sequence[Document], accelerator: Acce
     keys = {document.id: {entity.key for entity in document.entities} for document in gold}
     judged = [
         (entity.score or 0.0, entity.key in keys[document.id])
-        for document in _predict(recognizer, gold, accelerator)
+        for document in predict_all(recognizer, gold, accelerator)
         for entity in document.entities
     ]
     return fit_scale([score for score, _ in judged], [right for _, right in judged])
 
 
-def _predict(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> list[Document]:
+def predict_all(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> list[Document]:
     """Predictions for `gold`, in its order, divided among processes: each document once."""
     places = range(len(gold))[accelerator.process_index :: accelerator.num_processes]
     own = recognizer.annotate([gold[place] for place in places])

@@ -6,17 +6,18 @@ import hashlib
 import json
 import platform
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from disconer.config import Config, DataConfig, dump_config, load_config
+from disconer.config import Config, DataConfig, dump_config, flat, load_config
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import WEIGHTS, replace_file
 from disconer.core.version import __version__
+from disconer.evaluate.entity_lists import LISTS
 from disconer.formats.source import Source
 from disconer.nn.weights import save_weights
 from disconer.runs.state import Stateful, check_folder, code_hash, save_state, versions
@@ -25,6 +26,7 @@ from disconer.store.digest import model_digest
 from disconer.store.names import find_model
 
 BEST, LAST = "best", "last"
+SPEED = "speed.json"
 
 
 @dataclass(slots=True)
@@ -66,7 +68,9 @@ class RunFolder:
     run.json, config.yaml: what was run; written first and second.
     best/, last/: model folders.
     training.pt: network, optimizer and progress at the end of an epoch, in one file: they always belong together.
-    metrics.jsonl: one line per epoch. dev.json, test.json: the metrics of the best model, at the end.
+    metrics.jsonl: one line per epoch.
+    test.json, dev.json: the metrics of the best model; dev.json is written last of all, when the run is complete.
+    dev.entities.jsonl, test.entities.jsonl: its entities beside the gold ones. speed.json: how fast it found them.
     """
 
     def __init__(self, path: Path) -> None:
@@ -101,8 +105,10 @@ class RunFolder:
         for folder in (self.best, self.last):
             if folder.is_dir():
                 shutil.rmtree(folder)
-        measured = (self.path / f"{split}.json" for split in ("dev", "test"))
-        for file in (self._state, self._metrics, *measured, self.config, self.facts):
+        measured = (
+            self.path / name for split in ("dev", "test") for name in (f"{split}.json", LISTS.format(split=split))
+        )
+        for file in (self._state, self._metrics, *measured, self.path / SPEED, self.config, self.facts):
             file.unlink(missing_ok=True)
 
     def save_best(self, model: Model) -> None:
@@ -168,7 +174,7 @@ def _start(model: str | None) -> dict[str, str]:
 
 def facts_of_all(config: Config, facts: Mapping[str, Any]) -> dict[str, Any]:
     """What all processes of a run must have in common. The same data may have another path on another machine."""
-    settings = {key: value for key, value in _flat(config.to_dict()).items() if key not in PLACES}
+    settings = {key: value for key, value in flat(config.to_dict()).items() if key not in PLACES}
     code = {"disconer": __version__, "disconer's code": code_hash(), **versions()}
     return settings | _lasting(facts) | code
 
@@ -187,8 +193,8 @@ def _with_absolute_paths(config: Config) -> Config:
 
 def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) -> None:
     """Refuse to resume a run that would not give the same result."""
-    then = _flat(load_config(folder.config).to_dict()) | _lasting(json.loads(folder.facts.read_text("utf-8")))
-    now = _flat(config.to_dict()) | _lasting(facts)
+    then = flat(load_config(folder.config).to_dict()) | _lasting(json.loads(folder.facts.read_text("utf-8")))
+    now = flat(config.to_dict()) | _lasting(facts)
     # Data may move if it stays the same, and the number of processes may change if batches per step do not.
     free = {*PLACES, "training.accumulate"}
     changed = [key for key in sorted((then.keys() | now.keys()) - free) if then.get(key) != now.get(key)]
@@ -217,19 +223,6 @@ def _lasting(facts: Mapping[str, Any]) -> dict[str, Any]:
     if start := facts.get("start_from"):
         content[f"content of {START}"] = str(start)[:8]
     return {"batches per step (processes times training.accumulate)": facts.get("batches_a_step"), **content}
-
-
-def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested sections as dotted keys."""
-    return dict(_leaves(values, prefix))
-
-
-def _leaves(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
 
 
 def _hashes(config: DataConfig) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from accelerate import Accelerator
 
 from disconer.config import Config
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import replace_file
 from disconer.evaluate import Evaluation
 from disconer.export.stored import make_graphs
 from disconer.nn.devices import use_chosen_threads
@@ -26,7 +24,8 @@ from disconer.text.syntax.spec import NONE
 from disconer.training.data import TrainingData, read_data, with_heads
 from disconer.training.display import Display
 from disconer.training.examples import Example, Learnable, examples_fingerprint, make_examples
-from disconer.training.loop import Loop, measure, scale_on
+from disconer.training.loop import Loop, scale_on
+from disconer.training.measured import keep_measures, measure_split
 from disconer.training.start_from import check_start, first_model
 from disconer.training.state import RunFolder, check_record, facts_of_all, run_facts, write_record
 
@@ -60,7 +59,7 @@ def train(
     _check_processes(accelerator, folder, config, facts)  # before anything is written: all processes agree
     display = display or Display(quiet=not accelerator.is_main_process)
     display.device(str(accelerator.device), use_chosen_threads())
-    data = read_data(config.data)
+    data = read_data(config.data, seed=config.training.seed)
     display.data(data)
     with accelerator.main_process_first():  # the others find its parses in the cache
         data = with_heads(data, config.syntax, display)
@@ -130,14 +129,13 @@ def _finish(
         display.notes(_write_graphs(model, folder))
     scale = scale_on(Recognizer(model, device=accelerator.device, parser=NONE), data.dev, accelerator)
     best = Recognizer(replace(model, scale=scale), device=accelerator.device, parser=NONE)
-    dev = measure(best, data.dev, accelerator)
-    test = None if data.test is None else measure(best, data.test, accelerator)
+    measured = {"test": data.test, "dev": data.dev}
+    kept = {name: measure_split(best, gold, accelerator) for name, gold in measured.items() if gold is not None}
     if accelerator.is_main_process:
-        figures = {name: found.to_dict() for name, found in (("dev", dev), ("test", test)) if found is not None}
-        for name, measured in figures.items():
-            replace_file(folder.path / f"{name}.json", json.dumps(measured, indent=2).encode())
         record_scale(folder.best, scale)
-        record_figures(folder.best, figures)
-    result = TrainingResult(folder.best, best_epoch, dev, test)
+        record_figures(folder.best, {name: one.evaluation.to_dict() for name, one in kept.items()})
+        keep_measures(folder, kept, str(accelerator.device))
+    test = kept["test"].evaluation if "test" in kept else None
+    result = TrainingResult(folder.best, best_epoch, kept["dev"].evaluation, test)
     display.result(result)
     return result

@@ -10,6 +10,7 @@ from disconer.evaluate.table import Row, Table
 from disconer.render.report.articles import CHUNK, Articles
 from disconer.render.stylesheet import escaped, resource, stylesheet, themes
 
+LONG = 40  # characters of a cell above which it is a sentence, and may break into lines
 _HEAD = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -47,9 +48,13 @@ _TAIL = """<script>
 
 def head(heading: str, facts: Mapping[str, str]) -> str:
     """The start of a page, up to the line that says what it is about."""
-    style = themes(":root") + _resource("page.css") + stylesheet()
     listed = " · ".join(f"{escaped(name)} {escaped(value)}" for name, value in facts.items())
-    return _HEAD.format(title=heading.lower(), heading=heading, style=style, facts=listed)
+    return _HEAD.format(title=heading.lower(), heading=heading, style=page_style(), facts=listed)
+
+
+def page_style() -> str:
+    """The rules of a page, for light and dark themes."""
+    return themes(":root") + _resource("page.css") + stylesheet()
 
 
 def tail() -> str:
@@ -82,7 +87,11 @@ def table_html(table: Table) -> str:
 
 
 def _rows(section: Sequence[Row]) -> str:
-    return "\n".join("<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row) + "</tr>" for row in section)
+    return "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in section)
+
+
+def _cell(text: str) -> str:
+    return f"<td{' class=long' if len(text) > LONG else ''}>{escaped(text)}</td>"
 
 
 def _options(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from math import log10
 
-from disconer.render.stylesheet import themes
+from disconer.render.stylesheet import N_COLOURS, themes
 
 WIDTH, HEIGHT = 380, 270
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 10, 40  # around the field of the plot
@@ -58,8 +58,9 @@ def drawing(title: str, x: Axis, y: Axis, series: Sequence[Series], *, diagonal:
     if diagonal:
         shapes.append(f'<path class="even" d="{_path(((x.low, y.low), (x.high, y.high)), x, y)}"/>')
     for number, one in enumerate(series):
-        style = f'style="--c: var(--c{number}); --dash: {DASHES[number % len(DASHES)]}"'
-        shapes.append(f'<g {style}><path class="series" d="{_path(one.points, x, y)}"/>{_dots(one, x, y)}</g>')
+        shapes.append(
+            f'<g {line_style(number)}><path class="series" d="{_path(one.points, x, y)}"/>{_dots(one, x, y)}</g>'
+        )
     names = ", ".join(one.name for one in series)
     label = escape(f"{title}: {y.name} by {x.name}, of {names}")
     lines = "\n".join(shapes)
@@ -93,11 +94,16 @@ def _dots(series: Series, x: Axis, y: Axis) -> str:
     )
 
 
+def line_style(number: int) -> str:
+    """The colour and the dashes of a series."""
+    return f'style="--c: var(--c{number % N_COLOURS}); --dash: {DASHES[number % len(DASHES)]}"'
+
+
 def _legend(series: Sequence[Series]) -> str:
     if len(series) < 2:
         return ""
     keys = "".join(
-        f'<li style="--c: var(--c{number}); --dash: {DASHES[number % len(DASHES)]}">'
+        f"<li {line_style(number)}>"
         f'<svg class="key" viewBox="0 0 28 6" aria-hidden="true"><path class="series" d="M0 3H28"/></svg>'
         f"{escape(one.name)}</li>"
         for number, one in enumerate(series)
@@ -136,6 +142,5 @@ def _drawn_legend(series: Sequence[Series]) -> Iterator[str]:
     left = WIDTH - RIGHT - 8 - KEY - LETTER * max(len(one.name) for one in series)
     for number, one in enumerate(series):
         y = HEIGHT - BOTTOM - 10 - KEY_HEIGHT * (len(series) - 1 - number)
-        style = f'style="--c: var(--c{number}); --dash: {DASHES[number % len(DASHES)]}"'
-        yield f'<path class="series" {style} d="M{left:.1f} {y}h{KEY}"/>'
+        yield f'<path class="series" {line_style(number)} d="M{left:.1f} {y}h{KEY}"/>'
         yield f'<text x="{left + KEY + 6:.1f}" y="{y + 4}">{escape(one.name)}</text>'

@@ -1,0 +1,97 @@
+"""The page of a comparison: charts and all tables, in one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from disconer.core.types import Kind
+from disconer.core.version import __version__
+from disconer.evaluate.table import Table
+from disconer.experiments.figures import KIND, OVERALL, PART, Cell, Comparison, Measure
+from disconer.experiments.tables import split_of, whole
+from disconer.render.report.bars import Bar, BarSeries, bar_chart
+from disconer.render.report.parts import page_style, table_html
+from disconer.render.report.plots import Axis, Dot, Series, plot
+from disconer.render.stylesheet import escaped
+
+TICKS = (0, 20, 40, 60, 80, 100)
+_HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>disconer: {title}</title>
+<style>
+{style}th, td {{ white-space: nowrap; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p class="facts">{about} disconer {version}</p>
+"""
+
+
+def page(comparison: Comparison, tables: Sequence[Table]) -> str:
+    head = _HEAD.format(
+        title=escaped(comparison.title), about=escaped(comparison.about), version=__version__, style=page_style()
+    )
+    charts = "\n".join(chart for corpus in comparison.corpora for chart in _charts(comparison, corpus))
+    curves = "\n".join(_curves(comparison))
+    learning = f'<h2>Learning curves</h2>\n<div class="plots">\n{curves}\n</div>\n' if curves else ""
+    listed = "".join(map(table_html, tables))
+    return f"{head}<h2>Charts</h2>\n{charts}\n{learning}{listed}</body>\n</html>\n"
+
+
+def _charts(comparison: Comparison, corpus: str) -> Iterator[str]:
+    """F1 by kind, and of fragments and relations alone."""
+    cells = [cell for cell in whole(comparison.of(corpus)) if cell.figures]
+    split = split_of(cells)
+    if split is None:
+        return
+    by_kind = {"all": Measure(split, OVERALL, "all")}
+    by_kind |= {kind.value: Measure(split, KIND, kind.value) for kind in Kind}
+    parts = {name: Measure(split, PART, name) for name in ("fragments", "relations")}
+    yield _chart(f"{corpus}: F1 by kind, on {split}", by_kind, cells)
+    yield _chart(f"{corpus}: F1 of fragments and relations alone, on {split}", parts, cells)
+
+
+def _chart(title: str, measures: dict[str, Measure], cells: Sequence[Cell]) -> str:
+    series = [BarSeries(cell.place.system, [_bar(cell, measure) for measure in measures.values()]) for cell in cells]
+    return bar_chart(title, list(measures), series)
+
+
+def _bar(cell: Cell, measure: Measure) -> Bar:
+    figure = cell.figures.get(measure)
+    if figure is None:
+        return Bar(None)
+    return Bar(100 * figure.mean, None if figure.sd is None else 100 * figure.sd)
+
+
+def _curves(comparison: Comparison) -> Iterator[str]:
+    """F1 by share of the training data, for corpora where a system has several."""
+    for corpus in comparison.corpora:
+        cells = [cell for cell in comparison.of(corpus) if cell.figures]
+        split = split_of(cells)
+        shares = sorted({100 * cell.place.share for cell in cells})
+        if split is None or len(shares) < 2:
+            continue
+        x = Axis("share of the training data (%)", shares[0], shares[-1], shares, log=True)
+        for title, measure in (
+            ("all entities", Measure(split, OVERALL, "all")),
+            ("discontinuous alone", Measure(split, KIND, Kind.DISCONTINUOUS.value)),
+        ):
+            series = list(_series(cells, measure))
+            if series:
+                yield plot(f"{corpus}: {title}, on {split}", x, Axis("F1", 0, 100, TICKS), series)
+
+
+def _series(cells: Sequence[Cell], measure: Measure) -> Iterator[Series]:
+    for system in dict.fromkeys(cell.place.system for cell in cells):
+        own = sorted((cell for cell in cells if cell.place.system == system), key=lambda cell: cell.place.share)
+        dots = [
+            Dot(100 * cell.place.share, 100 * figure.mean, f"{system}, {100 * cell.place.share:g} %: {figure}")
+            for cell in own
+            if (figure := cell.figures.get(measure)) is not None
+        ]
+        if len(dots) > 1:
+            yield Series(system, [(dot.x, dot.y) for dot in dots], dots)

@@ -1,0 +1,33 @@
+"""The report of runs: Markdown, LaTeX, CSV and a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from disconer.core.files import replace_file
+from disconer.experiments.figures import Comparison, compare_runs
+from disconer.experiments.page import page
+from disconer.experiments.results import read_results
+from disconer.experiments.tables import speed_table, tables
+from disconer.experiments.writers import differences_csv, figures_csv, latex, markdown, table_csv
+
+REPORT = "report"  # the folder in that of an experiment
+
+
+def write_report(folders: Sequence[Path], out: Path) -> Comparison:
+    """Write the report of all runs below some folders; returns what it says."""
+    comparison = compare_runs(read_results(folders))
+    listed = list(tables(comparison))
+    out.mkdir(parents=True, exist_ok=True)
+    files = {
+        "report.md": markdown(comparison, listed),
+        "report.tex": latex(comparison, listed),
+        "report.html": page(comparison, listed),
+        "figures.csv": figures_csv(comparison),
+        "differences.csv": differences_csv(comparison),
+        "speed.csv": table_csv(speed_table(comparison)),
+    }
+    for name, text in files.items():
+        replace_file(out / name, text.encode("utf-8", "replace"))
+    return comparison
