@@ -15,7 +15,6 @@ from torch.nn.utils.rnn import pad_sequence
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
 from disconer.nn.heads.tagger.numpy_crf import ANY
-from disconer.nn.heads.tagger.parts import words_of
 from disconer.nn.heads.tagger.reading import CRF_SCORES, EMISSIONS, read_entities
 from disconer.nn.heads.tagger.schemes import Scheme
 from disconer.nn.layers import mlp
@@ -81,21 +80,12 @@ class TaggerHead(nn.Module):
     def window_targets(self, window: Window, entities: list[TokenEntity]) -> Ints:
         """See `Head`. The number of each word's tag.  Shape: (words,)
 
-        Where windows overlap, a window teaches the tags of its own words, and of all words of entities that start
-        there. Words of an entity that it does not hold as a whole have no tag that would be right.
+        Words that the window does not teach have no tag.
         """
         known = [entity for entity in entities if entity.label in self.labels]
-        held = window.within(known)
-        encoded = self.scheme.encode((entity.key for entity in held), len(window))
+        encoded = self.scheme.encode((entity.key for entity in window.within(known)), len(window))
         numbers = np.array([self.tag_numbers[tag] for tag in encoded.tags], dtype=np.int64)
-        own = np.array([window.owns(word) for word in range(len(window))], dtype=bool)
-        for entity in (one for one in known if not window.holds(one)):
-            words = np.array(words_of(entity.ranges)) - window.start
-            own[words[(words >= 0) & (words < len(window))]] = False
-        for entity in held:
-            if window.owns(entity.ranges[0][0]):
-                own[words_of(entity.ranges)] = True
-        return np.where(own, numbers, ANY)
+        return np.where(window.taught(known), numbers, ANY)
 
     def batch_targets(self, targets: Sequence[Ints]) -> TagTargets:
         """See `Head`."""

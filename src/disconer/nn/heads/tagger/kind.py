@@ -12,10 +12,9 @@ from disconer.config.section import Fraction, HeadSettings, Sizes
 from disconer.evaluate.check import Reach, WordEntity
 from disconer.evaluate.stats import Survey
 from disconer.nn.heads.kind import HeadGraphs, HeadKind, Proposal, RunGraph
-from disconer.nn.heads.tagger.parts import words_of
 from disconer.nn.heads.tagger.reading import TagReader
 from disconer.nn.heads.tagger.schemes import SCHEMES, Scheme
-from disconer.text.alignment import TokenEntity
+from disconer.text.alignment import TokenEntity, words_of
 
 if TYPE_CHECKING:
     from disconer.nn.heads.tagger.head import TaggerHead

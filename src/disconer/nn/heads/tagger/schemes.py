@@ -59,9 +59,8 @@ from disconer.nn.heads.tagger.parts import (
     name_biohd,
     name_biohd1234,
     parts_of,
-    words_of,
 )
-from disconer.text.alignment import Range
+from disconer.text.alignment import Range, words_of
 
 OUTSIDE = "O"
 MOST_ENTITIES = 1000  # of one label in a sentence: only an untrained model finds more

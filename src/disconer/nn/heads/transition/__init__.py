@@ -4,6 +4,6 @@ Dai et al. (2020), "An Effective Transition-based Model for Discontinuous NER". 
 works without torch.
 """
 
+from disconer.nn.heads.transition.kind import TRANSITION
 
-
-
+__all__ = ["TRANSITION"]

@@ -37,8 +37,9 @@ from disconer.nn.heads.transition.actions import (
     ranges_of,
     span_of,
 )
+from disconer.text.alignment import Range
 
-MORE_STATES = 300  # beyond those that any sentence may need: how many are tried before entities count as impossible
+MORE_STATES = 1000  # beyond those that any sentence may need: how many are tried before entities count as impossible
 
 
 class Oracle(NamedTuple):
@@ -57,20 +58,40 @@ def oracle(entities: Iterable[WordEntity], n_words: int, label_numbers: Mapping[
     keys = list(dict.fromkeys(entities))
     numbered = {(label_numbers[label], span_of(ranges)): (label, ranges) for label, ranges in keys}
     different = {span: label for label, span in sorted(numbered, reverse=True)}  # of the same words, one label
-    kept = [(label, span) for span, label in different.items()]
-    actions = search(kept, n_words)
-    if actions is None:
-        kept, actions = _most(kept, n_words)
-    lost = [key for entity, key in numbered.items() if entity not in kept]
-    return Oracle(tuple(actions), tuple(lost))
+    kept: set[Entity] = set()
+    actions: list[int] = []
+    front = 0
+    for (first, end), together in _stretches([(label, span) for span, label in different.items()]):
+        made, more = _most(together, first, end)
+        kept.update(made)
+        actions += [OUT] * (first - front) + more
+        front = end
+    actions += [OUT] * (n_words - front)
+    return Oracle(tuple(actions), tuple(key for entity, key in numbered.items() if entity not in kept))
 
 
-def _most(entities: Iterable[Entity], n_words: int) -> tuple[list[Entity], list[int]]:
-    """As many entities as can be made together, larger ones first, and the actions."""
+def _stretches(entities: Iterable[Entity]) -> list[tuple[Range, list[Entity]]]:
+    """Stretches of words with their entities, so that none reaches into another: each can be read by itself."""
+    found: list[tuple[Range, list[Entity]]] = []
+    for entity in sorted(entities, key=lambda one: (one[1] & -one[1], one)):
+        first, end = (entity[1] & -entity[1]).bit_length() - 1, entity[1].bit_length()
+        if found and first < found[-1][0][1]:
+            (start, earlier), own = found.pop()
+            found.append(((start, max(earlier, end)), [*own, entity]))
+        else:
+            found.append(((first, end), [entity]))
+    return found
+
+
+def _most(entities: Sequence[Entity], first: int, end: int) -> tuple[Sequence[Entity], list[int]]:
+    """As many entities as can be made together, larger ones first, and the actions for the words [first, end)."""
+    actions = search(entities, first, end)
+    if actions is not None:
+        return entities, actions
     kept: list[Entity] = []
-    actions = [OUT] * n_words
+    actions = [OUT] * (end - first)
     for entity in sorted(entities, key=lambda one: (-one[1].bit_count(), one)):
-        more = search([*kept, entity], n_words)
+        more = search([*kept, entity], first, end)
         if more is not None:
             kept.append(entity)
             actions = more
@@ -126,9 +147,12 @@ def _having(spans: Sequence[Span], span: Span) -> int:
     return sum(not span & ~one for one in spans)
 
 
-def search(entities: Iterable[Entity], n_words: int) -> list[int] | None:
-    """Actions that make exactly these entities; None if there are none. Depth first, dead ends are remembered."""
-    start = Search(State(), frozenset(entities))
+def search(entities: Iterable[Entity], first: int, n_words: int) -> list[int] | None:
+    """Actions that make exactly these entities from the words [first, n_words); None if there are none.
+
+    Depth first; dead ends are remembered.
+    """
+    start = Search(State(first), frozenset(entities))
     seen = {start}
     actions: list[int] = []
     path = [(start, start.options(n_words))]
