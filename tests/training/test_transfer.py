@@ -51,7 +51,7 @@ def assert_whole(own: Head, given: Head, transfer: Transfer) -> None:
         assert torch.equal(own.state_dict()[name], given.state_dict()[name]), name
 
 
-@pytest.mark.parametrize("kind", ["span", "grid", "tagger"])
+@pytest.mark.parametrize("kind", ["span", "grid", "tagger", "transition"])
 def test_the_same_labels_are_the_same_head(kind: str) -> None:
     own, given = build(kind, GIVEN), build(kind, GIVEN)
     transfer = take_over(own, given)
@@ -59,7 +59,7 @@ def test_the_same_labels_are_the_same_head(kind: str) -> None:
     assert_whole(own, given, transfer)
 
 
-@pytest.mark.parametrize("kind", ["span", "grid", "tagger"])
+@pytest.mark.parametrize("kind", ["span", "grid", "tagger", "transition"])
 def test_what_a_head_names_is_as_long_as_its_axes(kind: str) -> None:
     head = build(kind, GIVEN)
     assert isinstance(head, Transferable)

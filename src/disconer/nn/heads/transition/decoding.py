@@ -130,7 +130,7 @@ class Decoder:
         """The paths after some steps and those that were finished: of each window, the best."""
         new = self._make([(path, action) for path, action, _, _ in steps])
         paths = [
-            path.after(action, score, node, place)
+            path.after(action, score, place, node)
             for (path, action, score, place), node in zip(steps, new, strict=True)
         ]
         if self.beam == 1:
