@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from disconer import Document, DisconerError, Entity, Recognizer
+from disconer import DisconerError, Document, Entity, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.heads.transition import TRANSITION
 from disconer.nn.heads.transition.actions import FIRST_COMPLETE, State, entities_of

@@ -14,14 +14,19 @@ from torch.nn.utils.rnn import pad_sequence
 
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
+from disconer.nn.heads.tagger.multilabel import MULTILABEL
+from disconer.nn.heads.tagger.multilabel_head import MultilabelHead
 from disconer.nn.heads.tagger.numpy_crf import ANY
 from disconer.nn.heads.tagger.reading import CRF_SCORES, EMISSIONS, read_entities
 from disconer.nn.heads.tagger.schemes import Scheme
 from disconer.nn.layers import mlp
+from disconer.nn.layers.pair_grid import prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
+
+RARE = 0.02  # the first probability of a tag, where each is decided by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +139,27 @@ class TaggerHead(nn.Module):
         return everywhere.view(*words.shape[:2], -1)
 
 
+def _scorer(word_size: int, sizes: Sequence[int], dropout: float) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(word_size, sizes[0]), *mlp(sizes, dropout))
+
+
+def build_multilabel(*, labels: Sequence[str], word_size: int, hidden: Sequence[int], dropout: float) -> MultilabelHead:
+    emissions = _scorer(word_size, [*hidden, len(MULTILABEL.tags(labels))], dropout)
+    output = emissions[-1]
+    assert isinstance(output, nn.Linear)
+    nn.init.constant_(output.bias, prior_bias(RARE))
+    return MultilabelHead(labels=labels, emissions=emissions)
+
+
 def build_tagger(
     *, labels: Sequence[str], scheme: Scheme, word_size: int, hidden: Sequence[int], dropout: float
 ) -> TaggerHead:
     tags = scheme.tags(labels)
-    sizes = [*hidden, len(tags)]
     may = scheme.transitions(tags)
     return TaggerHead(
         labels=labels,
         scheme=scheme,
-        emissions=nn.Sequential(nn.Linear(word_size, sizes[0]), *mlp(sizes, dropout)),
+        emissions=_scorer(word_size, [*hidden, len(tags)], dropout),
         crf=LinearChainCrf(
             len(tags),
             may_start=torch.from_numpy(may.start),
