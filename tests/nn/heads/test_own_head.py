@@ -56,10 +56,9 @@ def test_its_section_is_like_any_other(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(commented_yaml(config))
     loaded = load_config(tmp_path / "config.yaml")  # whose paths are relative to the file
     assert (loaded.head, loaded.training) == (config.head, config.training)
-    assert "kind: word                      # How entities are found: grid, span, tagger, transition or word." in commented_yaml(
-        config
-    )
-    assert "dropout: 0.3                    # Dropout of the word vectors." in commented_yaml(config)
+    shown = commented_yaml(config)
+    assert "kind: word                      # How entities are found: grid, span, tagger, transition or word." in shown
+    assert "dropout: 0.3                    # Dropout of the word vectors." in shown
     assert load_config("chia", ["head.kind=word"]).head == config_from_dict(values()).head
 
 

@@ -177,7 +177,7 @@ def search(entities: Iterable[Entity], first: int, n_words: int) -> list[int] | 
 
 SAME_WORDS = "has the same words as an entity of another label"
 ALTERNATING = "has words that alternate with those of another entity"
-SHARING = "shares words with other entities in a way that no actions can make"
+SHARING = "shares words with other entities in a way for which no actions were found"
 
 
 def transition_reach(entities: Iterable[WordEntity], n_words: int) -> Reach:
