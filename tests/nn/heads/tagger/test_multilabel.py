@@ -12,9 +12,7 @@ from disconer.nn.heads.tagger.kind import TaggerSettings
 from disconer.nn.heads.tagger.multilabel import MULTILABEL, read_tag_sets
 from disconer.nn.heads.tagger.parts import Key
 from disconer.nn.heads.tagger.schemes import BIOHD1234
-from nn.heads.tagger.test_schemes import LABELS, N_WORDS, sentences
-
-A, B = LABELS
+from nn.heads.sentences import LABELS, N_WORDS, X, Y, sentences
 
 
 @given(gold=sentences())
@@ -44,10 +42,10 @@ def test_labels_do_not_disturb_each_other(gold: list[Key]) -> None:
 @pytest.mark.parametrize(
     ("gold", "tags"),
     [
-        ([(A, ((0, 2),)), (B, ((1, 3),))], "B-X|B-Y,I-X|I-Y"),
-        ([(A, ((0, 3),)), (A, ((1, 3),))], "B-X|B-X,I-X|I-X"),
-        ([(A, ((0, 3),)), (A, ((0, 1), (2, 3)))], "B-X,D4B-X|I-X|D2B-X,I-X"),
-        ([(A, ((0, 1), (2, 3))), (A, ((1, 3),))], "D4B-X|B-X|D2B-X,I-X"),
+        ([(X, ((0, 2),)), (Y, ((1, 3),))], "B-X|B-Y,I-X|I-Y"),
+        ([(X, ((0, 3),)), (X, ((1, 3),))], "B-X|B-X,I-X|I-X"),
+        ([(X, ((0, 3),)), (X, ((0, 1), (2, 3)))], "B-X,D4B-X|I-X|D2B-X,I-X"),
+        ([(X, ((0, 1), (2, 3))), (X, ((1, 3),))], "D4B-X|B-X|D2B-X,I-X"),
     ],
     ids=["labels share a word", "nested, ending together", "whole and its ends", "a shared tail"],
 )
@@ -62,19 +60,19 @@ def test_what_is_lost_has_a_reason() -> None:
         def __init__(self, *key: object) -> None:
             self.key = key
 
-    same_start = [One(A, ((0, 3),)), One(A, ((0, 2),)), One(B, ((0, 3),))]
+    same_start = [One(X, ((0, 3),)), One(X, ((0, 2),)), One(Y, ((0, 3),))]
     reach = TAGGER.reach(same_start, 3, TaggerSettings(scheme="multilabel"))  # type: ignore[arg-type]
     assert reach.lost == {
-        (A, ((0, 2),)): "shares words with another entity in a way that multilabel cannot express (head.scheme)"
+        (X, ((0, 2),)): "shares words with another entity in a way that multilabel cannot express (head.scheme)"
     }
 
 
 def test_the_score_is_the_probability_of_the_tags_and_that_no_part_goes_on() -> None:
-    tags = MULTILABEL.tags([A])
+    tags = MULTILABEL.tags([X])
     chances = np.full((1, 5, len(tags)), 0.25, dtype=np.float32)
     for word, tag in [(0, "B-X"), (1, "I-X"), (3, "D4B-X"), (4, "D2B-X")]:
         chances[0, word, tags.index(tag)] = 0.75
     chances[0, 4, tags.index("D4I-X")] = 0.0
     [found] = read_tag_sets(chances, [5], tags)
-    assert [(one.label, one.ranges) for one in found] == [(A, ((0, 2),)), (A, ((3, 5),))]
+    assert [(one.label, one.ranges) for one in found] == [(X, ((0, 2),)), (X, ((3, 5),))]
     assert [one.score for one in found] == pytest.approx([0.75**2 * 0.75, 0.75**2])  # the sentence ends with the other

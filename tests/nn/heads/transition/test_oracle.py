@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from disconer import Ledger
+from disconer.corpora import recipe_named
 from disconer.evaluate.check import WordEntity
 from disconer.nn.heads.transition.actions import (
     FIRST_COMPLETE,
@@ -19,21 +23,11 @@ from disconer.nn.heads.transition.actions import (
     ranges_of,
     span_of,
 )
-from disconer.nn.heads.transition.oracle import ALTERNATING, SAME_WORDS, SHARING, oracle, transition_reach
-from disconer.text.alignment import merge_adjacent
+from disconer.nn.heads.transition.oracle import ALTERNATING, NO_GAP, SAME_WORDS, SHARING, oracle, transition_reach
+from disconer.text.alignment import align
+from nn.heads.sentences import LABELS, N_WORDS, sentences
 
-N_WORDS = 8
-LABELS = ("X", "Y")
 NUMBERS = {"X": 0, "Y": 1}
-
-
-@st.composite
-def sentences(draw: st.DrawFn) -> list[WordEntity]:
-    """Entities of up to three fragments out of a few runs of words, so that many share one or have it in between."""
-    cuts = sorted(draw(st.sets(st.integers(0, N_WORDS), min_size=2, max_size=7)))
-    runs = st.sampled_from(list(pairwise(cuts)))
-    found = st.tuples(st.sampled_from(LABELS), st.sets(runs, min_size=1, max_size=3).map(merge_adjacent))
-    return draw(st.lists(found, max_size=5))
 
 
 def made(actions: tuple[int, ...]) -> list[WordEntity]:
@@ -109,11 +103,12 @@ def test_actions_are_those_of_the_rules(text: str, entities: list[tuple[tuple[in
     [
         ([("X", ((0, 1), (2, 3))), ("X", ((1, 2), (3, 4)))], {("X", ((1, 2), (3, 4))): ALTERNATING}),
         ([("X", ((0, 2),)), ("Y", ((0, 2),))], {("Y", ((0, 2),)): SAME_WORDS}),
+        ([("X", ((0, 1), (1, 2)))], {("X", ((0, 1), (1, 2))): NO_GAP}),
         ([("X", ((0, 2),)), ("Y", ((0, 1),)), ("Y", ((1, 2),))], {("Y", ((1, 2),)): SHARING}),
         ([("X", ((0, 3),)), ("Y", ((0, 2),)), ("X", ((1, 2),))], {}),
         ([("X", ((0, 1), (4, 5))), ("X", ((0, 1), (6, 7))), ("X", ((2, 3), (4, 5))), ("X", ((2, 3), (6, 7)))], None),
     ],
-    ids=["alternating", "same words", "a whole and both its halves", "nested", "two with two"],
+    ids=["alternating", "same words", "no gap", "a whole and both its halves", "nested", "two with two"],
 )
 def test_what_is_lost_has_a_reason(entities: list[WordEntity], lost: dict[WordEntity, str] | None) -> None:
     reach = transition_reach(entities, N_WORDS)
@@ -122,3 +117,26 @@ def test_what_is_lost_has_a_reason(entities: list[WordEntity], lost: dict[WordEn
         assert list(reach.lost.values()) == [SHARING]
     else:
         assert reach.lost == lost
+
+
+# Real corpora
+
+
+@pytest.mark.parametrize(
+    ("name", "archive", "options", "counts"),
+    [
+        ("chia", "chia_without_scope.zip", {"sentences": "lines"}, {SHARING: 18, SAME_WORDS: 14}),
+        ("genia", "GENIAcorpus3.02.tgz", {"setting": "full"}, {SHARING: 15, SAME_WORDS: 4}),
+    ],
+)
+def test_every_entity_comes_back_but_those_counted(
+    data: Path, name: str, archive: str, options: dict[str, str], counts: dict[str, int]
+) -> None:
+    lost: Counter[str] = Counter()
+    for document in recipe_named(name).build(data / name / archive, options, Ledger())["dev"]:
+        for sentence, own in zip(document.sentences or (), align(document)[0], strict=True):
+            gold = {entity.key for entity in own}
+            reach = transition_reach(gold, len(sentence.tokens))
+            assert reach.found == gold - reach.lost.keys()
+            lost.update(reach.lost.values())
+    assert lost == counts

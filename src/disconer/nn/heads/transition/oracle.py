@@ -11,6 +11,7 @@ Where this comes to a dead end, an entity that cannot be made any more, the orac
 actions, in the order of the rules. Labels play no part in it: entities of different labels may share words.
 
 What no sequence of actions makes is left out, larger entities being preferred. It is
+- an entity with two fragments that have no word in between;
 - one of two entities with the same words;
 - one of two entities whose words alternate, none of them shared;
 - one of the four of a coordination of two with two ("pain and stiffness in knees and hands"), and the like: a REDUCE
@@ -56,18 +57,24 @@ def oracle(entities: Iterable[WordEntity], n_words: int, label_numbers: Mapping[
     (0, 1, 0, 0, 4, 5, 2, 5)
     """
     keys = list(dict.fromkeys(entities))
-    numbered = {(label_numbers[label], span_of(ranges)): (label, ranges) for label, ranges in keys}
+    numbered = {(label_numbers[label], span_of(ranges)): (label, ranges) for label, ranges in keys if _whole(ranges)}
     different = {span: label for label, span in sorted(numbered, reverse=True)}  # of the same words, one label
     kept: set[Entity] = set()
     actions: list[int] = []
     front = 0
     for (first, end), together in _stretches([(label, span) for span, label in different.items()]):
-        made, more = _most(together, first, end)
-        kept.update(made)
+        possible, more = _most(together, first, end)
+        kept.update(possible)
         actions += [OUT] * (first - front) + more
         front = end
     actions += [OUT] * (n_words - front)
-    return Oracle(tuple(actions), tuple(key for entity, key in numbered.items() if entity not in kept))
+    made = {numbered[entity] for entity in kept}
+    return Oracle(tuple(actions), tuple(key for key in keys if key not in made))
+
+
+def _whole(ranges: tuple[Range, ...]) -> bool:
+    """Whether there are words between all fragments: a span knows its words only."""
+    return ranges == ranges_of(span_of(ranges))
 
 
 def _stretches(entities: Iterable[Entity]) -> list[tuple[Range, list[Entity]]]:
@@ -175,6 +182,7 @@ def search(entities: Iterable[Entity], first: int, n_words: int) -> list[int] | 
     return None
 
 
+NO_GAP = "has two fragments without a word in between"
 SAME_WORDS = "has the same words as an entity of another label"
 ALTERNATING = "has words that alternate with those of another entity"
 SHARING = "shares words with other entities in a way for which no actions were found"
@@ -190,6 +198,8 @@ def transition_reach(entities: Iterable[WordEntity], n_words: int) -> Reach:
 
 
 def _why_lost(key: WordEntity, keys: Sequence[WordEntity]) -> str:
+    if not _whole(key[1]):
+        return NO_GAP
     own = span_of(key[1])
     others = [span_of(ranges) for label, ranges in keys if (label, ranges) != key]
     if own in others:
