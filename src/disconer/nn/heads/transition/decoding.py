@@ -80,14 +80,14 @@ class Decoder:
     def __init__(
         self, nodes: StackNodes, past: PastActions, scorer: NextAction, *, words: Tensor, word_mask: Tensor, beam: int
     ) -> None:
-        self.layers = (nodes, past, scorer)
+        self.stack, self.past, self.scorer = nodes, past, scorer
         self.words, self.word_mask, self.beam = words, word_mask, beam
         self.nodes = nodes.none().to(words.dtype)  # all nodes so far; there is room for more
         self.n_nodes = 1
 
     def __call__(self, lengths: Sequence[int]) -> list[list[Entity]]:
         """The entities of each window, in the order in which they were completed."""
-        paths = [Path(row, self.layers[1].start) for row in range(len(lengths))]
+        paths = [Path(row, self.past.start) for row in range(len(lengths))]
         states: LstmState | None = None
         while unfinished := [path for path in paths if path.state != State(lengths[path.row])]:
             scores, actions, states = self._likeliest(unfinished, lengths, states)
@@ -100,16 +100,15 @@ class Decoder:
         self, paths: Sequence[Path], lengths: Sequence[int], states: LstmState | None
     ) -> tuple[list[list[float]], list[list[int]], LstmState]:
         """Of each path, the log probabilities of its likeliest next actions, these, and the state of its actions."""
-        _, past, scorer = self.layers
         row, last, origin = self._tensor([[path.row, path.last, path.past] for path in paths]).unbind(1)
         earlier = None if states is None else (states[0][:, origin], states[1][:, origin])
-        so_far, states = past(last[:, None], earlier)
-        seen = self.layers[0].stack_state(self.nodes[self._tensor([path.seen for path in paths])])  # (R, 3, s)
+        so_far, states = self.past(last[:, None], earlier)
+        seen = self.stack.stack_state(self.nodes[self._tensor([path.seen for path in paths])])  # (R, 3, s)
         fronts = [path.state.front if path.state.front < lengths[path.row] else NONE for path in paths]
         valid = self._tensor([path.state.valid(lengths[path.row]) for path in paths]).bool()
-        everywhere = len(paths) == len(self.words) and self.beam == 1
+        everywhere = len(paths) == len(self.words) and self.beam == 1  # each window has its path, in their order
         words, mask = (self.words, self.word_mask) if everywhere else (self.words[row], self.word_mask[row])
-        scores = scorer(words, mask, seen[:, None], self._tensor(fronts)[:, None], so_far, valid[:, None])[:, 0]
+        scores = self.scorer(words, mask, seen[:, None], self._tensor(fronts)[:, None], so_far, valid[:, None])[:, 0]
         best, actions = scores.topk(min(self.beam, scores.shape[1]), -1)
         return best.tolist(), actions.tolist(), states
 
@@ -140,7 +139,6 @@ class Decoder:
 
     def _make(self, steps: Sequence[tuple[Path, int]]) -> list[int]:
         """Make the nodes of some actions; returns the number of each, any where an action makes none."""
-        layer = self.layers[0]
         shifts = [place for place, (_, action) in enumerate(steps) if action == SHIFT]
         joins = [place for place, (_, action) in enumerate(steps) if OUT < action < FIRST_COMPLETE]
         made = dict(zip([*shifts, *joins], range(self.n_nodes, self.n_nodes + len(steps)), strict=False))
@@ -150,12 +148,12 @@ class Decoder:
         spans = []
         if shifts:
             row, front = self._tensor([[steps[n][0].row, steps[n][0].state.front] for n in shifts]).unbind(1)
-            spans.append(layer.spans_of_words(self.words[row, front]))
+            spans.append(self.stack.spans_of_words(self.words[row, front]))
         if joins:
             left, right = self.nodes[self._tensor([steps[n][0].nodes[-2:] for n in joins])].unbind(1)
-            spans.append(layer.spans_of_two(left, right))
+            spans.append(self.stack.spans_of_two(left, right))
         below = [(0, 0, *following(steps[n][0].nodes, steps[n][1], 0))[-2] for n in made]
-        self._keep(layer(torch.cat(spans), self.nodes[self._tensor(below)]))
+        self._keep(self.stack(torch.cat(spans), self.nodes[self._tensor(below)]))
         return numbers
 
     def _keep(self, nodes: Tensor) -> None:
