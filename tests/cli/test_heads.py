@@ -167,6 +167,7 @@ def test_spacy(folder: Path) -> None:
         assert [one.key for one in nlp(document.text)._.disconer] == [one.key for one in ner(document.text).entities]
 
 
+@pytest.mark.slow
 def test_bench_times_its_stages(folder: Path) -> None:
     options = ["--repeats", 1, "--device", "cpu", "--runtime", "torch", "--json", "--limit", 20]
     shown = run("bench", "--model", folder / "run", "--data", folder / "data" / "dev.jsonl", *options).stdout
