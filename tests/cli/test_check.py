@@ -103,6 +103,7 @@ def test_the_oracle_of_another_head(sound: Path) -> None:
         "scheme=BIO": 0,
         "scheme=BIOHD": 2,
         "scheme=BIOHD1234": 2,
+        "scheme=multilabel": 2,
     }
     with pytest.raises(DisconerError, match=r"no kind of head 'taggr'.*mean 'tagger'"):
         run(sound, "--head", "taggr")

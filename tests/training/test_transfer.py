@@ -51,17 +51,23 @@ def assert_whole(own: Head, given: Head, transfer: Transfer) -> None:
         assert torch.equal(own.state_dict()[name], given.state_dict()[name]), name
 
 
-@pytest.mark.parametrize("kind", ["span", "grid", "tagger"])
-def test_the_same_labels_are_the_same_head(kind: str) -> None:
-    own, given = build(kind, GIVEN), build(kind, GIVEN)
+each_head = pytest.mark.parametrize(
+    ("kind", "settings"),
+    [("span", []), ("grid", []), ("tagger", []), ("tagger", ["scheme=multilabel"]), ("transition", [])],
+)
+
+
+@each_head
+def test_the_same_labels_are_the_same_head(kind: str, settings: list[str]) -> None:
+    own, given = build(kind, GIVEN, *settings), build(kind, GIVEN, *settings)
     transfer = take_over(own, given)
     assert transfer.whole == list(own.state_dict())
     assert_whole(own, given, transfer)
 
 
-@pytest.mark.parametrize("kind", ["span", "grid", "tagger"])
-def test_what_a_head_names_is_as_long_as_its_axes(kind: str) -> None:
-    head = build(kind, GIVEN)
+@each_head
+def test_what_a_head_names_is_as_long_as_its_axes(kind: str, settings: list[str]) -> None:
+    head = build(kind, GIVEN, *settings)
     assert isinstance(head, Transferable)
     shapes = {name: tensor.shape for name, tensor in head.state_dict().items()}
     for name, axes in head.axis_names().items():
@@ -166,3 +172,14 @@ def test_a_head_that_names_nothing_stays_as_it_is() -> None:
     before = own.weight.clone()
     assert take_over(own, given) == Transfer(fresh=["weight", "bias"])  # type: ignore[arg-type]
     assert torch.equal(own.weight, before)
+
+
+def test_transition() -> None:
+    own, given = build("transition", OWN), build("transition", GIVEN)
+    before, transfer = started(own, given)
+    assert transfer.partly == ["past.vectors.weight", "scorer.output.weight", "scorer.output.bias"]
+    assert not transfer.fresh
+    assert_whole(own, given, transfer)
+    shared = {action: action for action in range(5)} | {5: 6}  # all but COMPLETE; COMPLETE-Drug
+    assert_places(own, given, before, "scorer.output.weight", shared, size=7)
+    assert_places(own, given, before, "past.vectors.weight", shared | {7: 8}, size=8)  # and the start

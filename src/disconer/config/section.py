@@ -54,6 +54,7 @@ HEADS: Registry[Configurable] = Registry(
         "grid": "disconer.nn.heads.grid:GRID",
         "span": "disconer.nn.heads.span:SPAN",
         "tagger": "disconer.nn.heads.tagger:TAGGER",
+        "transition": "disconer.nn.heads.transition:TRANSITION",
     },
     what="kind of head",
 )

@@ -16,9 +16,9 @@ import numpy as np
 from disconer.config import Config
 from disconer.core.types import Document, Sentence
 from disconer.nn.encoders import KINDS
-from disconer.nn.reader import Reader, Subwords
+from disconer.nn.reader import Bools, Reader, Subwords
 from disconer.text import TOKENIZERS, SplitterName, segment, splitter_named
-from disconer.text.alignment import Range, TokenEntity
+from disconer.text.alignment import Range, TokenEntity, words_of
 
 MAX_WORDS = 512  # bounds what is quadratic in sentence length: syntax, pairs of fragments
 NO_LIMIT = 2**31
@@ -67,6 +67,21 @@ class Window:
             for entity in entities
             if self.holds(entity)
         ]
+
+    def taught(self, entities: list[TokenEntity]) -> Bools:
+        """The words that a head learns from this window, if it decides word by word.  Shape: (words,)
+
+        Its own words, and all words of entities that start there; but not those of entities that it cuts, for which no
+        decision here would be right.
+        """
+        taught = np.array([self.owns(word) for word in range(len(self))], dtype=bool)
+        for entity in (one for one in entities if not self.holds(one)):
+            words = np.array(words_of(entity.ranges)) - self.start
+            taught[words[(words >= 0) & (words < len(self))]] = False
+        for entity in self.within(entities):
+            if self.owns(entity.ranges[0][0]):
+                taught[words_of(entity.ranges)] = True
+        return taught
 
 
 def windows(sentence: Sentence, subwords: Subwords, *, max_subwords: int, max_words: int = MAX_WORDS) -> list[Window]:

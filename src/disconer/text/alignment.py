@@ -86,3 +86,11 @@ def merge_adjacent(ranges: Iterable[Range]) -> tuple[Range, ...]:
         else:
             merged.append((first, end))
     return tuple(merged)
+
+
+def words_of(ranges: Iterable[Range]) -> list[int]:
+    """
+    >>> words_of([(0, 2), (4, 5)])
+    [0, 1, 4]
+    """
+    return [word for first, end in ranges for word in range(first, end)]

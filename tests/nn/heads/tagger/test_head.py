@@ -111,7 +111,7 @@ def test_numpy_does_as_torch() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", [*SCHEMES, "multilabel"])
 def test_exported_it_finds_the_same(scheme: str, tmp_path: Path) -> None:
     model = lively_tagger(scheme=scheme)
     texts = ["Pain and stiffness in my knees, after 5 mg aspirin. No fever.", "p", "k " * 90, ""]

@@ -5,37 +5,18 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
-from disconer.evaluate.counts import Counts
 from hypothesis import given
 from hypothesis import strategies as st
 
 from disconer import Document, Ledger
 from disconer.corpora import recipe_named
+from disconer.evaluate.measures import Counts
 from disconer.nn.heads.tagger.parts import Key
 from disconer.nn.heads.tagger.schemes import BIO, BIOHD, BIOHD1234, SCHEMES, Scheme
-from disconer.text.alignment import Range, align, merge_adjacent, to_fragments
-
-X, Y = "X", "Y"
-LABELS = (X, Y)
-N_WORDS = 10
+from disconer.text.alignment import Range, align, to_fragments
+from nn.heads.sentences import LABELS, N_WORDS, X, Y, sentences
 
 each_scheme = pytest.mark.parametrize("scheme", SCHEMES.values(), ids=list(SCHEMES))
-
-
-@st.composite
-def sentences(draw: st.DrawFn) -> list[Key]:
-    """Entities of up to three fragments out of a few runs of words, so that many share one or have it in between.
-
-    Now and then two fragments have no word between them.
-    """
-    cuts = sorted(draw(st.sets(st.integers(0, N_WORDS), min_size=2, max_size=8)))
-    runs = st.sampled_from(list(pairwise(cuts)))
-    found = []
-    for _ in range(draw(st.integers(0, 6))):
-        ranges = draw(st.sets(runs, min_size=1, max_size=3))
-        joined = ranges if draw(st.integers(0, 9)) == 0 else merge_adjacent(ranges)
-        found.append((draw(st.sampled_from([X, X, Y])), tuple(sorted(joined))))
-    return found
 
 
 def tag_sequences(scheme: Scheme) -> st.SearchStrategy[list[str]]:
@@ -237,7 +218,12 @@ def oracle(documents: Iterable[Document], scheme: Scheme) -> Counts:
 @pytest.mark.parametrize(
     ("name", "archive", "options", "f1"),
     [
-        ("chia", "chia_without_scope.zip", {}, {"BIO": 0.9525, "BIOHD": 0.9723, "BIOHD1234": 0.9731}),
+        (
+            "chia",
+            "chia_without_scope.zip",
+            {"sentences": "lines"},
+            {"BIO": 0.9525, "BIOHD": 0.9723, "BIOHD1234": 0.9731},
+        ),
         (
             "genia",
             "GENIAcorpus3.02.tgz",

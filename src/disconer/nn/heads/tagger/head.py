@@ -14,15 +14,19 @@ from torch.nn.utils.rnn import pad_sequence
 
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
+from disconer.nn.heads.tagger.multilabel import MULTILABEL
+from disconer.nn.heads.tagger.multilabel_head import MultilabelHead
 from disconer.nn.heads.tagger.numpy_crf import ANY
-from disconer.nn.heads.tagger.parts import words_of
 from disconer.nn.heads.tagger.reading import CRF_SCORES, EMISSIONS, read_entities
 from disconer.nn.heads.tagger.schemes import Scheme
 from disconer.nn.layers import mlp
+from disconer.nn.layers.pair_grid import prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
+
+RARE = 0.02  # the first probability of a tag, where each is decided by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +85,12 @@ class TaggerHead(nn.Module):
     def window_targets(self, window: Window, entities: list[TokenEntity]) -> Ints:
         """See `Head`. The number of each word's tag.  Shape: (words,)
 
-        Where windows overlap, a window teaches the tags of its own words, and of all words of entities that start
-        there. Words of an entity that it does not hold as a whole have no tag that would be right.
+        Words that the window does not teach have no tag.
         """
         known = [entity for entity in entities if entity.label in self.labels]
-        held = window.within(known)
-        encoded = self.scheme.encode((entity.key for entity in held), len(window))
+        encoded = self.scheme.encode((entity.key for entity in window.within(known)), len(window))
         numbers = np.array([self.tag_numbers[tag] for tag in encoded.tags], dtype=np.int64)
-        own = np.array([window.owns(word) for word in range(len(window))], dtype=bool)
-        for entity in (one for one in known if not window.holds(one)):
-            words = np.array(words_of(entity.ranges)) - window.start
-            own[words[(words >= 0) & (words < len(window))]] = False
-        for entity in held:
-            if window.owns(entity.ranges[0][0]):
-                own[words_of(entity.ranges)] = True
-        return np.where(own, numbers, ANY)
+        return np.where(window.taught(known), numbers, ANY)
 
     def batch_targets(self, targets: Sequence[Ints]) -> TagTargets:
         """See `Head`."""
@@ -144,16 +139,27 @@ class TaggerHead(nn.Module):
         return everywhere.view(*words.shape[:2], -1)
 
 
+def _scorer(word_size: int, sizes: Sequence[int], dropout: float) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(word_size, sizes[0]), *mlp(sizes, dropout))
+
+
+def build_multilabel(*, labels: Sequence[str], word_size: int, hidden: Sequence[int], dropout: float) -> MultilabelHead:
+    emissions = _scorer(word_size, [*hidden, len(MULTILABEL.tags(labels))], dropout)
+    output = emissions[-1]
+    assert isinstance(output, nn.Linear)
+    nn.init.constant_(output.bias, prior_bias(RARE))
+    return MultilabelHead(labels=labels, emissions=emissions)
+
+
 def build_tagger(
     *, labels: Sequence[str], scheme: Scheme, word_size: int, hidden: Sequence[int], dropout: float
 ) -> TaggerHead:
     tags = scheme.tags(labels)
-    sizes = [*hidden, len(tags)]
     may = scheme.transitions(tags)
     return TaggerHead(
         labels=labels,
         scheme=scheme,
-        emissions=nn.Sequential(nn.Linear(word_size, sizes[0]), *mlp(sizes, dropout)),
+        emissions=_scorer(word_size, [*hidden, len(tags)], dropout),
         crf=LinearChainCrf(
             len(tags),
             may_start=torch.from_numpy(may.start),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, product
 from typing import NamedTuple
 
-from disconer.text.alignment import Range, merge_adjacent
+from disconer.text.alignment import Range, merge_adjacent, words_of
 
 WHOLE, HEAD, BODY = "", "H", "D"
 AFTER_HEAD, AFTER_BODY, BEFORE_HEAD, BEFORE_BODY = "D1", "D2", "D3", "D4"
@@ -51,10 +51,6 @@ def _of_entities(parts: Sequence[Part]) -> dict[int, list[int]]:
         for owner in part.owners:
             own[owner].append(number)
     return own
-
-
-def words_of(ranges: Iterable[Range]) -> list[int]:
-    return [word for first, end in ranges for word in range(first, end)]
 
 
 # BIO

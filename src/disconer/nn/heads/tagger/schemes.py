@@ -59,9 +59,8 @@ from disconer.nn.heads.tagger.parts import (
     name_biohd,
     name_biohd1234,
     parts_of,
-    words_of,
 )
-from disconer.text.alignment import Range
+from disconer.text.alignment import Range, words_of
 
 OUTSIDE = "O"
 MOST_ENTITIES = 1000  # of one label in a sentence: only an untrained model finds more
@@ -136,13 +135,13 @@ class PartScheme:
         ('D3B-ADR', 'O', 'D3B-ADR', 'HB-ADR')
         """
         wanted = list(dict.fromkeys(entities))
-        _check_ranges(wanted, n_words)
+        check_ranges(wanted, n_words)
         tags = self._exact(wanted, n_words)
         if tags is not None:
             return Encoded(tags, ())
         kept: list[Key] = []
         tags = (OUTSIDE,) * n_words
-        for entity in sorted(wanted, key=_largest_first):
+        for entity in sorted(wanted, key=largest_first):
             more = self._exact([*kept, entity], n_words)
             if more is not None:
                 kept.append(entity)
@@ -227,12 +226,13 @@ def continuation(tag: str) -> str:
     return f"{part}I-{label}"
 
 
-def _largest_first(entity: Key) -> tuple[int, tuple[Range, ...], str]:
+def largest_first(entity: Key) -> tuple[int, tuple[Range, ...], str]:
+    """The order in which entities are tried where not all can be represented."""
     label, ranges = entity
     return -len(words_of(ranges)), ranges, label
 
 
-def _check_ranges(entities: Iterable[Key], n_words: int) -> None:
+def check_ranges(entities: Iterable[Key], n_words: int) -> None:
     for label, ranges in entities:
         if not ranges or not all(0 <= first < end <= n_words for first, end in ranges):
             raise ValueError(f"entity {label} {ranges} is not within a sentence of {n_words} words")

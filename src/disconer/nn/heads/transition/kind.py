@@ -1,0 +1,76 @@
+"""The settings of the transition head, and what the rest of disconer needs to know about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from disconer.config.section import Count, Fraction, HeadSettings
+from disconer.evaluate.check import Reach
+from disconer.evaluate.stats import Survey
+from disconer.nn.heads.kind import HeadKind, Proposal
+from disconer.nn.heads.transition.oracle import transition_reach
+from disconer.text.alignment import TokenEntity
+
+if TYPE_CHECKING:
+    from disconer.nn.heads.transition.head import TransitionHead
+
+
+class TransitionSettings(HeadSettings):
+    """The transition head: actions on a stack of spans, one after another (Dai et al. 2020)."""
+
+    kind: Literal["transition"] = "transition"
+    stack: Count = Field(default=400, description="Size of a span's vectors: tree LSTM and stack LSTM.")
+    actions: Count = Field(default=20, description="Size of an action's embedding, and of the LSTM over actions.")
+    hidden: Count = Field(default=200, description="Hidden units between what an action sees and its scores.")
+    dropout: Fraction = Field(default=0.4, description="Dropout of what an action sees, and of the hidden units.")
+    beam: Count = Field(
+        default=1, description="Sequences of actions that go on together in prediction; 1: only the likeliest action."
+    )
+
+
+NUMBERS_PER_CELL = 128  # `HeadKind.cells` counts hundreds of numbers
+VECTORS_PER_NODE = 4
+
+
+class TransitionKind(HeadKind[TransitionSettings]):
+    """See `HeadKind`."""
+
+    name = "transition"
+    about = "actions, one after another, shift words on a stack of spans, join spans, and complete them as entities"
+    settings = TransitionSettings
+
+    def build(self, settings: TransitionSettings, labels: Sequence[str], *, word_size: int) -> TransitionHead:
+        from disconer.nn.heads.transition.head import build_transition
+
+        return build_transition(
+            labels=labels,
+            word_size=word_size,
+            stack_size=settings.stack,
+            past_size=settings.actions,
+            hidden=settings.hidden,
+            dropout=settings.dropout,
+            beam=settings.beam,
+        )
+
+    def reach(self, entities: Sequence[TokenEntity], n_words: int, settings: TransitionSettings) -> Reach:
+        return transition_reach((entity.key for entity in entities), n_words)
+
+    def cells(self, n_words: int, settings: TransitionSettings, labels: Sequence[str]) -> int:
+        per_node = VECTORS_PER_NODE * settings.stack // NUMBERS_PER_CELL + 1
+        return n_words * settings.beam * per_node  # about a node for each word
+
+    def propose(self, survey: Survey, settings: TransitionSettings) -> Proposal[TransitionSettings]:
+        reaches = [self.reach(own, n_words, settings) for n_words, own in survey.sentences]
+        total = sum(len(reach.found) + len(reach.lost) for reach in reaches)
+        made = sum(len(reach.found) for reach in reaches) / max(1, total)
+        return Proposal(settings, [f"Entities that actions on a stack can make: {made:.1%}."])
+
+    def limits(self, settings: TransitionSettings, labels: Sequence[str]) -> Iterator[str]:
+        yield "No two have the same words."
+        yield "Of entities whose words alternate, and of coordinations of two with two, it misses at least one."
+
+
+TRANSITION = TransitionKind()
