@@ -10,7 +10,7 @@ import pytest
 
 from disconer import Document, Entity, write
 from disconer.formats.source import Source
-from disconer.predict.files import shares
+from disconer.predict import inputs as cut
 from disconer.predict.inputs import Unit, units
 
 FORMATS = ("jsonl", "jsonl.gz", "folder of texts", "folder of jsonl", "bioc-xml", "folder of bioc-xml")
@@ -47,5 +47,5 @@ def inputs(path: Path, format: str, n: int) -> list[Unit]:
 
 
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shares, "BLOCK_RECORDS", 4)
-    monkeypatch.setattr(shares, "BLOCK_BYTES", 250)
+    monkeypatch.setattr(cut, "BLOCK_RECORDS", 4)
+    monkeypatch.setattr(cut, "BLOCK_BYTES", 250)

@@ -13,7 +13,8 @@ import torch
 from disconer import DisconerError, Document
 from disconer.evaluate import evaluate
 from disconer.nn import weights
-from disconer.nn.encoders.transformer import PieceTokenizer, subwords
+from disconer.nn.encoders import transformer
+from disconer.nn.encoders.transformer import SubwordTokenizer
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.network import build_network
 from disconer.predict.recognizer import Recognizer
@@ -97,7 +98,7 @@ def test_the_place_where_it_was_made_is_not_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("family", TOKENIZERS)
 def test_tokenizers_come_back(family: str, tmp_path: Path) -> None:
     toy = toy_model()
-    tokenizer = PieceTokenizer(TOKENIZERS[family]())
+    tokenizer = SubwordTokenizer(TOKENIZERS[family]())
     save_model(Model(toy.network, tokenizer, toy.config, toy.labels), tmp_path)
     loaded = load_model(tmp_path).reader
     text = "Naïve KNEES 🚀 <s> [CLS] <pad> 5 mg/kg\u00a0x e\u0301"
@@ -132,7 +133,7 @@ def test_killed_while_saving_over_an_older_model(folder: Path, moment: int, monk
         original(path, data)
 
     original: Callable[[Path, bytes], None] = weights.replace_file
-    for module in (weights, model_description, subwords):
+    for module in (weights, model_description, transformer):
         monkeypatch.setattr(module, "replace_file", replace_file)
     try:
         save_model(lively(toy_model(), seed=7), folder)

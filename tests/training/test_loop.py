@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from disconer import Document
 from disconer.evaluate import evaluate
-from disconer.training import measure as module
+from disconer.training import loop as module
 from training.synthetic import complaints
 
 

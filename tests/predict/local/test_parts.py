@@ -76,7 +76,7 @@ def test_parts_may_lie_in_several_folders(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match=r"1 of 3 parts are missing: 2/3\. Predict them: --shard 2/3"):
         find_parts([folder])
     assert [part.share.number for part in find_parts([folder, tmp_path / "other"])] == [1, 2, 3]
-    with pytest.raises(DisconerError, match="Parts are there twice: 1/3, 3/3"):
+    with pytest.raises(DisconerError, match="Duplicate parts: 1/3, 3/3"):
         find_parts([folder, folder, tmp_path / "other"])
 
 
@@ -121,13 +121,13 @@ def lengthen(path: Path) -> None:
 @pytest.mark.parametrize("damage", [cut, change, lengthen])
 def test_damaged_parts(folder: Path, tmp_path: Path, damage: Callable[[Path], None]) -> None:
     damage(part_path(folder, Share(2, N)))
-    with pytest.raises(DisconerError, match=r"part-02-of-03\.jsonl: This part is not what was written"):
+    with pytest.raises(DisconerError, match=r"part-02-of-03\.jsonl: This part was changed or not copied completely"):
         write_joined(find_parts([folder]), tmp_path / "out.jsonl", format_named("jsonl"), Ledger())
     assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_what_is_not_there_or_unreadable(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(DisconerError, match="no finished parts"):
+    with pytest.raises(DisconerError, match="There are no complete parts here"):
         find_parts([tmp_path])
     part_path(folder, Share(1, N)).unlink()
     with pytest.raises(DisconerError, match=r"Only the manifest is there of part-01-of-03\.jsonl"):

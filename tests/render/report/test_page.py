@@ -9,8 +9,8 @@ from annotated import annotated, entity
 from disconer.core.types import Document, Entity
 from disconer.evaluate import Evaluation
 from disconer.render.report import Report
+from disconer.render.report.articles import CHUNK
 from disconer.render.report.figures import Epoch
-from disconer.render.report.sentences import CHUNK
 from render.parsed_html import Element, parsed
 from strategies import documents
 

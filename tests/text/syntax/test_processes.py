@@ -9,7 +9,7 @@ import pytest
 
 from disconer.core.errors import DisconerError
 from disconer.text.syntax.parser import Unparsed
-from disconer.text.syntax.processes import Processes, n_cores, serve
+from disconer.text.syntax.processes import Processes, serve
 from text.syntax.fakes import chain, plain_words
 
 
@@ -40,7 +40,3 @@ def test_a_process_that_dies_is_an_error_that_says_so() -> None:
         DisconerError, match=r"A process of the parser exited before its work was done. Got exit code 0"
     ):
         list(Processes("this", "no worker at all", n=1).parse([plain_words("fever")], 1))
-
-
-def test_there_is_a_core() -> None:
-    assert n_cores() >= 1
