@@ -12,7 +12,7 @@ from typing import Protocol
 
 from disconer.annotate.changes import Key
 from disconer.core.types import Document, Entity
-from disconer.evaluate.adjudication import disputed_entities
+from disconer.evaluate.annotators.adjudication import disputed_entities
 from disconer.formats import read
 
 KEPT = 2_000  # documents whose suggestions are kept

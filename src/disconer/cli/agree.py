@@ -21,8 +21,8 @@ from disconer.formats.source import Source
 from disconer.formats.target import new_file, refuse_existing
 
 if TYPE_CHECKING:
-    from disconer.evaluate.adjudication import Adjudicated
-    from disconer.evaluate.agreement import Agreement  # loaded when the command runs, so that --help is fast
+    from disconer.evaluate.annotators.adjudication import Adjudicated
+    from disconer.evaluate.annotators.agreement import Agreement  # loaded when the command runs, so that --help is fast
 
 NOT_ANNOTATED = "texts without an .ann, not annotated by"
 
@@ -42,8 +42,8 @@ def agree(
     html: file for a page with all figures and every disagreement.
     adjudicate: folder for what all agree on, with the disputes beside.
     """
-    from disconer.evaluate import adjudication
-    from disconer.evaluate.agreement import Agreement, by_document
+    from disconer.evaluate.annotators import adjudication
+    from disconer.evaluate.annotators.agreement import Agreement, by_document
     from disconer.render.report import AgreementReport
 
     for path in filter(None, (html, adjudicate)):
@@ -154,7 +154,7 @@ def agree_cli(
 
 
 def _show(agreement: Agreement) -> None:
-    from disconer.evaluate.agreement_table import tables
+    from disconer.evaluate.annotators.agreement_table import tables
 
     for table in tables(agreement):
         show(table.title, table.columns, table.sections)

@@ -12,7 +12,7 @@ import pytest
 from annotated import annotated
 from browsing import Complaints, chromium
 from disconer import Document
-from disconer.evaluate.agreement import Agreement
+from disconer.evaluate.annotators.agreement import Agreement
 from disconer.render.report import AgreementReport
 
 

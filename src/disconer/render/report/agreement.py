@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 from disconer.core.types import Document, Sentence
-from disconer.evaluate.agreement import Agreement
-from disconer.evaluate.agreement_table import tables
-from disconer.evaluate.disputes import Difference, Disagreement, Dispute, Versions, agreed, disputes
+from disconer.evaluate.annotators.agreement import Agreement
+from disconer.evaluate.annotators.agreement_table import tables
+from disconer.evaluate.annotators.disputes import Difference, Disagreement, Dispute, Versions, agreed, disputes
 from disconer.evaluate.measures import Key
 from disconer.evaluate.mistakes import Nearby
 from disconer.render.html import document_html

@@ -26,7 +26,7 @@ from typing import Any
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Fragment
-from disconer.evaluate.disputes import Dispute, Versions, agreed, disputes
+from disconer.evaluate.annotators.disputes import Dispute, Versions, agreed, disputes
 from disconer.formats import write
 from disconer.formats.brat.configuration import ANNOTATION_CONF, annotation_conf
 from disconer.formats.extras import note_unsaid

@@ -9,9 +9,9 @@ from hypothesis import given
 from annotated import annotated, small_pairs
 from disconer import DisconerError, Document, Kind
 from disconer.evaluate import Evaluation
-from disconer.evaluate.agreement import ALL, Agreement, agreement
-from disconer.evaluate.agreement_table import tables
-from disconer.evaluate.disputes import Disagreement, agreed, disputes
+from disconer.evaluate.annotators.agreement import ALL, Agreement, agreement
+from disconer.evaluate.annotators.agreement_table import tables
+from disconer.evaluate.annotators.disputes import Disagreement, agreed, disputes
 
 ANNA = [
     annotated("ADR: severe pain … hands", "ADR: severe pain in knees", "ADR: itching", "Drug: left … arm", "ADR: mild"),

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from annotated import annotated
-from disconer.evaluate.coefficients import Alpha, Kappa, word_categories
+from disconer.evaluate.annotators.coefficients import Alpha, Kappa, word_categories
 
 
 def kappa(first: str, second: str) -> float | None:

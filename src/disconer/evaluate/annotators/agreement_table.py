@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from disconer.core.types import Kind
-from disconer.evaluate.agreement import ALL, Agreement, Matches, PairAgreement, Tally
-from disconer.evaluate.disputes import Disagreement
+from disconer.evaluate.annotators.agreement import ALL, Agreement, Matches, PairAgreement, Tally
+from disconer.evaluate.annotators.disputes import Disagreement
 from disconer.evaluate.measures import LEVEL
 from disconer.evaluate.resampling import Estimate
 from disconer.evaluate.table import NONE, Row, Table, percent, shown_interval

@@ -12,8 +12,8 @@ import numpy as np
 
 from disconer.core.errors import DisconerError, Where
 from disconer.core.types import Document, Entity, Kind
-from disconer.evaluate.coefficients import Alpha, Kappa, word_categories
-from disconer.evaluate.disputes import Disagreement, Versions, differences
+from disconer.evaluate.annotators.coefficients import Alpha, Kappa, word_categories
+from disconer.evaluate.annotators.disputes import Disagreement, Versions, differences
 from disconer.evaluate.lenient import found_in_part
 from disconer.evaluate.measures import LEVEL, RESAMPLES, SEED, Counts, Key, Unique, grouped, kind_of, label_of, unique
 from disconer.evaluate.pairing import check_same_text
