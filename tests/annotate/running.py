@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from disconer.annotate.app import LIMITS, create_app
+from disconer.annotate.changes import Change
+from disconer.annotate.documents import open_documents
 from disconer.annotate.project import Project, Settings
 from disconer.annotate.suggestions import Suggester
+from disconer.annotate.workspace import Workspace
+from disconer.core.types import Entity
 from disconer.serve.server import bound_socket, make_server
 from serve.fakes import Running, WordFinder
 
@@ -53,3 +57,12 @@ def annotating(
         server.should_exit = True
         thread.join(20)
         assert not thread.is_alive()
+
+
+def add_many(path: Path, id: str, together: Any) -> None:
+    """Work of a process of its own: sixty entities, one after another."""
+    own = Workspace(open_documents(path))
+    together.wait(60)
+    for n in range(60):
+        entity = Entity("ADR", ((n // 2, n // 2 + 4),))
+        own.change(id, own.open(id).stored.version, Change(add=(entity,)), by="anna")

@@ -3,11 +3,10 @@ from __future__ import annotations
 import json
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from annotate.running import KNEES, folder_of, word_finder
+from annotate.running import KNEES, add_many, folder_of, word_finder
 from disconer.annotate.changes import Change
 from disconer.annotate.documents import open_documents
 from disconer.annotate.project import Project, Settings
@@ -111,13 +110,6 @@ def test_two_processes_do_not_overwrite_each_other(tmp_path: Path) -> None:
         worker.join(60)
     own = workspace(path)
     assert [len(own.open(id).stored.document.entities) for id in "ab"] == [60, 60]
-
-
-def add_many(path: Path, id: str, together: Any) -> None:
-    own = workspace(path)
-    together.wait(60)
-    for n in range(60):
-        add(own, Entity("ADR", ((n // 2, n // 2 + 4),)), id=id)
 
 
 def test_rejections_are_remembered_and_undone(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_settings_are_checked_before_anything_is_done(config: Path, tmp_path: Pa
 
 
 def test_interrupted(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     out = tmp_path / "run"

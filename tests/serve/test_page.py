@@ -273,5 +273,6 @@ def test_the_docs_show_every_path(browser: Browser, service: Running) -> None:
     with open_page(browser, f"{service.url}/") as page:
         page.get_by_role("link", name="API").click()
         page.get_by_text("POST /v1/predict").wait_for()
-        for path in service.ask("GET", "/openapi.json")[2]["paths"]:
-            assert page.get_by_role("heading", name=path).count() == 1
+        for path, operations in service.ask("GET", "/openapi.json")[2]["paths"].items():
+            for method in operations:
+                assert page.get_by_role("heading", name=f"{method.upper()} {path}", exact=True).count() == 1

@@ -4,7 +4,7 @@ name: heads
 defaults: {training.epochs: 14}        # settings of all runs, as --set takes them; `config` is a preset or file
 axes:
   corpus: {chia: {config: chia}, genia: {config: genia}}
-  head: {grid: , bio: {head.kind: tagger, head.scheme: BIO}}
+  head: {grid: , tagger: {head.kind: tagger}}
   share: [0.1, 1]                      # data.share
   seed: [1, 2, 3]                      # training.seed
 adjust:                                # settings of the runs that a rule matches
@@ -111,8 +111,8 @@ def _matches(rule: Rule, values: Values) -> bool:
 
 def _override(setting: tuple[str, Any]) -> str:
     """
-    >>> _override(("head.scheme", "BIO")), _override(("syntax.gcn", None)), _override(("head.dilations", [1, 2]))
-    ('head.scheme=BIO', 'syntax.gcn=null', 'head.dilations=[1, 2]')
+    >>> _override(("head.kind", "tagger")), _override(("syntax.gcn", None)), _override(("head.dilations", [1, 2]))
+    ('head.kind=tagger', 'syntax.gcn=null', 'head.dilations=[1, 2]')
     """
     name, value = setting
     return f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"

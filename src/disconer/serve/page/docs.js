@@ -43,23 +43,27 @@ const fields = (schema) =>
     schema.required?.includes(name) ? name : `${name} ?`, typeOf(field), field.description,
   ]));
 
-function example(path, method, body) {
+// type: of the body, if it has one; body: its schema, if it is JSON.
+function example(path, type, body) {
   const url = `${location.origin}${path}`;
-  if (!body) return `curl ${url}`;
-  const given = Object.entries(body.properties)
+  if (!type) return `curl ${url}`;
+  if (!body) return `curl ${url} -H 'Content-Type: ${type}' --data-binary @note.txt`;
+  const given = Object.entries(body.properties ?? {})
     .filter(([name, field]) => field.examples || body.required?.includes(name))
     .map(([name, field]) => [name, field.examples?.[0] ?? []]);
   return `curl ${url} -H 'Content-Type: application/json' \\\n     -d '${JSON.stringify(Object.fromEntries(given))}'`;
 }
 
 function operation(path, method, described) {
-  const body = resolved(described.requestBody?.content["application/json"].schema);
-  const answer = resolved(described.responses["200"].content?.["application/json"]?.schema);
+  const content = described.requestBody?.content ?? {};
+  const [type] = Object.keys(content);
+  const body = resolved(content["application/json"]?.schema);
+  const answer = resolved(described.responses["200"]?.content?.["application/json"]?.schema);
   const card = element("section", [
     element("h2", [element("span", `${method.toUpperCase()} `, "method"), path]),
     element("p", described.description ?? described.summary),
     element("h3", "Example"),
-    element("pre", example(path, method, body)),
+    element("pre", example(path, type, body)),
   ], "card operation");
   if (described.parameters)
     card.append(element("h3", "Parameters"), table(described.parameters.map(({ name, schema, description }) =>
