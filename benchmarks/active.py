@@ -87,8 +87,9 @@ class Simulation:
     def _train(self, done: Sequence[str], number: int) -> Path:
         place = self.folder / str(number)
         place.mkdir(parents=True)
-        write([self.pool[id] for place_, id in enumerate(done) if place_ % DEV], place / "train.jsonl")
-        write([self.pool[id] for id in done[::DEV]], place / "dev.jsonl")
+        dev = done[::DEV]
+        write([self.pool[id] for id in done if id not in dev], place / "train.jsonl")
+        write([self.pool[id] for id in dev], place / "dev.jsonl")
         data = [f"data.train={place / 'train.jsonl'}", f"data.dev={place / 'dev.jsonl'}", "data.test=null"]
         config = load_config(self.preset, [*data, *QUICK, f"training.seed={self.seed}", *self.settings])
         return train(config, place / "run", display=Display(quiet=True)).folder

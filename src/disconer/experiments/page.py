@@ -10,36 +10,20 @@ from disconer.evaluate.table import Table
 from disconer.experiments.figures import KIND, OVERALL, PART, Cell, Comparison, Measure
 from disconer.experiments.tables import split_of, whole
 from disconer.render.report.bars import Bar, BarSeries, bar_chart
-from disconer.render.report.parts import page_style, table_html
+from disconer.render.report.parts import head, table_html
 from disconer.render.report.plots import Axis, Dot, Series, plot
-from disconer.render.stylesheet import escaped
 
 TICKS = (0, 20, 40, 60, 80, 100)
-_HEAD = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>disconer: {title}</title>
-<style>
-{style}th, td {{ white-space: nowrap; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p class="facts">{about} disconer {version}</p>
-"""
+_ON_ONE_LINE = "th, td { white-space: nowrap; }\n"
 
 
 def page(comparison: Comparison, tables: Sequence[Table]) -> str:
-    head = _HEAD.format(
-        title=escaped(comparison.title), about=escaped(comparison.about), version=__version__, style=page_style()
-    )
+    start = head(comparison.title, {comparison.about: "", "disconer": __version__}, style=_ON_ONE_LINE)
     charts = "\n".join(chart for corpus in comparison.corpora for chart in _charts(comparison, corpus))
     curves = "\n".join(_curves(comparison))
     learning = f'<h2>Learning curves</h2>\n<div class="plots">\n{curves}\n</div>\n' if curves else ""
     listed = "".join(map(table_html, tables))
-    return f"{head}<h2>Charts</h2>\n{charts}\n{learning}{listed}</body>\n</html>\n"
+    return f"{start}<h2>Charts</h2>\n{charts}\n{learning}{listed}</body>\n</html>\n"
 
 
 def _charts(comparison: Comparison, corpus: str) -> Iterator[str]:

@@ -46,13 +46,15 @@ _TAIL = """<script>
 """
 
 
-def head(heading: str, facts: Mapping[str, str]) -> str:
-    """The start of a page, up to the line that says what it is about."""
+def head(heading: str, facts: Mapping[str, str], *, style: str = "") -> str:
+    """The start of a page, up to the line that says what it is about. style: further rules."""
     listed = " · ".join(f"{escaped(name)} {escaped(value)}" for name, value in facts.items())
-    return _HEAD.format(title=heading.lower(), heading=heading, style=page_style(), facts=listed)
+    return _HEAD.format(
+        title=escaped(heading.lower()), heading=escaped(heading), style=_page_style() + style, facts=listed
+    )
 
 
-def page_style() -> str:
+def _page_style() -> str:
     """The rules of a page, for light and dark themes."""
     return themes(":root") + _resource("page.css") + stylesheet()
 
