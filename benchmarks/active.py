@@ -2,13 +2,15 @@
 
     python benchmarks/active.py run DATA --preset chia --order useful --seed 1 --out chia-useful-1.json
     python benchmarks/active.py table chia-*.json
+    python benchmarks/active.py picture chia-*.json --out chia.svg
 
 `run` annotates DATA/train.jsonl by rounds of documents, as a person with the page of `disconer annotate` would: a model
 is trained on what is annotated (the preset, from the encoder, as many steps as the page's trainings), measured on
 DATA/test.jsonl, and chooses the next round: at random, or the most useful first. What the next round takes is counted
 in actions on the page, too: a drag for each fragment and a key for the label; with suggestions, one key to accept all
 of a document, two actions to delete a wrong one, and what is missed by hand. `table` sets runs side by side by
-documents annotated, with means over seeds.
+documents annotated, with means over seeds, and says how many documents the useful order needs for the F1 that the
+random one has at the end; `picture` draws both.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ import json
 import random
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 
@@ -29,6 +32,7 @@ from disconer.annotate.usefulness import most_useful_first
 from disconer.config import load_config
 from disconer.evaluate import evaluate
 from disconer.nn.heads.kind import NEAR
+from disconer.render.report.plots import Axis, Dot, Series, picture
 from disconer.store.checkpoint import load_model
 from disconer.training.display import Display
 from disconer.training.training_run import train
@@ -125,20 +129,72 @@ def near_finder(model: Path) -> Recognizer:
     return Recognizer(loaded)
 
 
-def table(files: Sequence[Path]) -> None:
-    """Means over seeds, by documents annotated and order."""
-    found: defaultdict[tuple[int, str], list[dict[str, float]]] = defaultdict(list)
+Means = dict[str, float]
+Curve = dict[int, Means]  # by documents annotated
+
+
+def curves(files: Sequence[Path]) -> tuple[dict[str, Curve], int]:
+    """Means over seeds by order and documents annotated, and the number of seeds."""
+    found: defaultdict[str, defaultdict[int, list[Means]]] = defaultdict(lambda: defaultdict(list))
     for file in files:
         run = json.loads(file.read_bytes())
         for one in run["rounds"]:
-            found[one["documents"], run["order"]].append(one)
-    print("documents  order   seeds     F1  discontinuous  actions by hand  with suggestions")
-    for (documents, order), runs in sorted(found.items()):
-        means = {name: mean(run[name] for run in runs) for name in runs[0]}
+            found[run["order"]][one["documents"]].append(one)
+    n_seeds = min(len(runs) for rounds in found.values() for runs in rounds.values())
+    return {order: {n: _means(runs) for n, runs in sorted(rounds.items())} for order, rounds in found.items()}, n_seeds
+
+
+def _means(runs: Sequence[Means]) -> Means:
+    return {name: mean(run[name] for run in runs) for name in runs[0]}
+
+
+def needed(curve: Curve, f1: float) -> float | None:
+    """Documents at which a curve reaches an F1, between rounds by a straight line."""
+    points = [(documents, one["f1"]) for documents, one in curve.items()]
+    for (before, lower), (after, higher) in pairwise(points):
+        if lower < f1 <= higher:
+            return before + (after - before) * (f1 - lower) / (higher - lower)
+    return None
+
+
+def table(files: Sequence[Path]) -> None:
+    found, n_seeds = curves(files)
+    print("documents  order       F1  discontinuous  actions by hand  with suggestions")
+    for documents in sorted({documents for curve in found.values() for documents in curve}):
+        for order, curve in sorted(found.items()):
+            if means := curve.get(documents):
+                print(
+                    f"{documents:9}  {order:7}  {means['f1']:5.1f}  {means['discontinuous_f1']:13.1f}"
+                    f"  {means['by_hand']:15.0f}  {means['with_suggestions']:16.0f}"
+                )
+    print(f"means of {n_seeds} seeds")
+    if {"useful", "random"} <= found.keys():
+        last, means = max(found["random"].items())
+        enough = needed(found["useful"], means["f1"])
         print(
-            f"{documents:9}  {order:7} {len(runs):5}  {means['f1']:5.1f}  {means['discontinuous_f1']:13.1f}"
-            f"  {means['by_hand']:15.0f}  {means['with_suggestions']:16.0f}"
+            f"F1 {means['f1']:.1f}: {last} documents at random, {f'{enough:.0f}' if enough else 'more'} by usefulness"
         )
+
+
+def draw(files: Sequence[Path], out: Path) -> None:
+    """F1 by documents annotated, of all and of discontinuous entities, for each order."""
+    found, n_seeds = curves(files)
+    measures = {"f1": "all", "discontinuous_f1": "discontinuous"}
+    series = [
+        _series(f"{name}, {order}", {documents: one[measure] for documents, one in curve.items()})
+        for measure, name in measures.items()
+        for order, curve in sorted(found.items(), reverse=True)
+    ]
+    documents = sorted({documents for curve in found.values() for documents in curve})
+    ticks = [float(tick) for tick in range(0, 81, 20)]
+    x = Axis("documents annotated", documents[0], documents[-1], documents)
+    y = Axis("F1 on test", 0.0, ticks[-1], ticks)
+    out.write_text(picture(f"F1 by documents annotated, mean of {n_seeds} seeds", x, y, series), "utf-8")
+
+
+def _series(name: str, points: Mapping[int, float]) -> Series:
+    dots = [Dot(float(x), y, f"{name}, {x} documents: {y:.1f}") for x, y in points.items()]
+    return Series(name, [(dot.x, dot.y) for dot in dots], dots)
 
 
 def main() -> None:
@@ -153,10 +209,15 @@ def main() -> None:
     run.add_argument("--size", type=int, default=50, help="documents of a round")
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     run.add_argument("--out", type=Path, required=True)
-    commands.add_parser("table").add_argument("files", type=Path, nargs="+")
+    for name in ("table", "picture"):
+        command = commands.add_parser(name)
+        command.add_argument("files", type=Path, nargs="+")
+    command.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     if given.command == "table":
         table(given.files)
+    elif given.command == "picture":
+        draw(given.files, given.out)
     else:
         simulate(given)
 
