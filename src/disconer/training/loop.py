@@ -18,7 +18,7 @@ from disconer.core.errors import DisconerError
 from disconer.core.types import Document
 from disconer.evaluate import Evaluation, evaluate
 from disconer.nn.arrays import word_arrays
-from disconer.nn.network import size_multiple
+from disconer.nn.devices import size_multiple
 from disconer.nn.parts import WordBatch
 from disconer.nn.scores import ScoreScale, fit_scale
 from disconer.nn.windows import Windower
