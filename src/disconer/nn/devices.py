@@ -48,7 +48,7 @@ def padded_count(count: int, device: torch.device) -> int:
     """
     if device.type == "cpu":
         return count
-    step = 2 ** max(0, (count - 1).bit_length() - 3)
+    step = 1 << max(0, (count - 1).bit_length() - 3)
     return -(-count // step) * step
 
 

@@ -143,7 +143,9 @@ class TorchRuntime:
         self.batch_overhead = BATCH_OVERHEAD if on_cpu else GPU_BATCH_OVERHEAD
         self.size_multiple = size_multiple(self._device)
         self._network = (_in_bf16(network) if precision == "bf16" else network).to(self._device)
-        self._reading = torch.cuda.Stream(self._device) if self._device.type == "cuda" else None
+        self._reading: torch.cuda.Stream | None = None
+        if self._device.type == "cuda":
+            self._reading = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         """See `Runtime`. A device other than the CPU works on the next batch while this one's entities are read."""
@@ -177,7 +179,7 @@ class TorchRuntime:
 
     @torch.inference_mode()
     def fetch(self, launched: Launched) -> Any:
-        """What its head reads the entities of a batch from, without torch, if it can (`Fetching`); else the entities."""
+        """What the entities of a batch are read from without torch (`Fetching`); of other heads, the entities."""
         head = self._network.head
         with self._beside(launched.done):
             return head.fetch(launched.work) if isinstance(head, Fetching) else head.collect(launched.work)

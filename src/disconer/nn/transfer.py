@@ -18,7 +18,10 @@ def sent(arrays: Sequence[NDArray[Any]], device: torch.device) -> list[Tensor]:
     one of other memory waits until the device has done all that it was given before.
     """
     if device.type == "cpu":
-        return [torch.from_numpy(array) for array in arrays]
+        return [
+            torch.from_numpy(array if array.dtype == np.bool_ else array.astype(np.int64, copy=False))
+            for array in arrays
+        ]
     return sent_at_once(arrays, device)
 
 

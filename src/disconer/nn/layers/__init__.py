@@ -42,7 +42,7 @@ class BiLstm(nn.Module):
         place, n_read = packing(lengths, n_words)
         place = (place.pin_memory() if words.is_cuda else place).to(words.device, non_blocking=True)
         packed = PackedSequence(words.flatten(0, 1).index_select(0, place), n_read)
-        states = self.lstm(packed)[0].data  # (all words, 2 * size)
+        states: Tensor = self.lstm(packed)[0].data  # (all words, 2 * size)
         padded = states.new_zeros(n_rows * n_words, states.shape[-1]).index_copy(0, place, states)
         return padded.view(n_rows, n_words, -1)
 

@@ -56,7 +56,7 @@ class TransformerWords(WordEncoder):
     def _takes_full_mask(self) -> bool:
         """Whether the transformer uses a mask as it is, and does not ask the device what is in it."""
         config: Any = self.transformer.config
-        return config.model_type == "bert" and config._attn_implementation == "sdpa"
+        return bool(config.model_type == "bert" and config._attn_implementation == "sdpa")
 
     @property
     def size(self) -> int:

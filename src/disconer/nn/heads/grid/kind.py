@@ -127,9 +127,7 @@ class GridKind(HeadKind[GridSettings]):
         lower = settings.model_copy(update={"threshold": min(NEAR, settings.threshold)})
         return self.reader(lower, labels, graphs=graphs)
 
-    def fetched_reader(
-        self, settings: GridSettings, labels: Sequence[str]
-    ) -> Callable[[Likely], list[list[Found]]]:
+    def fetched_reader(self, settings: GridSettings, labels: Sequence[str]) -> Callable[[Likely], list[list[Found]]]:
         return partial(read_likely, labels=labels, threshold=settings.threshold, decoding=settings.decoding)
 
 

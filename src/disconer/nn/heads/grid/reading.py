@@ -98,17 +98,14 @@ class Likely(NamedTuple):
     n_rows: int
 
 
-def read_likely(
-    likely: Likely, labels: Sequence[str], *, threshold: float, decoding: Decoding
-) -> list[list[Found]]:
+def read_likely(likely: Likely, labels: Sequence[str], *, threshold: float, decoding: Decoding) -> list[list[Found]]:
     """The entities of each window."""
     where, scores = likely.cells[:4].astype(np.int64), likely.cells[4:]
     is_link = where[3] == len(labels)
     envelopes = Envelopes(*where[:, ~is_link], *scores[:, ~is_link])
-    steps = Steps(*where[:3, is_link], scores[0, is_link])
-    return read_entities(
-        envelopes, steps, labels, n_rows=likely.n_rows, threshold=threshold, decoding=decoding
-    )
+    row, word, following = where[:3, is_link]
+    steps = Steps(row, word, following, scores[0, is_link])
+    return read_entities(envelopes, steps, labels, n_rows=likely.n_rows, threshold=threshold, decoding=decoding)
 
 
 def read_entities(
