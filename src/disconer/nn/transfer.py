@@ -35,3 +35,8 @@ def sent_at_once(arrays: Sequence[NDArray[Any]], device: torch.device) -> list[T
         part.view(array.shape).bool() if array.dtype == np.bool_ else part.view(array.shape)
         for part, array in zip(parts, arrays, strict=True)
     ]
+
+
+def moved(tensor: Tensor, device: torch.device) -> Tensor:
+    """A tensor of the CPU on a device, likewise without waiting for it."""
+    return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)

@@ -27,7 +27,7 @@ from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.layers.pair_grid import PairGrid, Pairs, pairs_within, prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
-from disconer.nn.transfer import sent
+from disconer.nn.transfer import moved, sent
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
@@ -46,7 +46,7 @@ class GridTargetBatch:
     unknown: Tensor
 
     def to(self, device: torch.device) -> GridTargetBatch:
-        return replace(self, **{name: getattr(self, name).to(device, non_blocking=True) for name in self.__slots__})
+        return replace(self, **{name: moved(getattr(self, name), device) for name in self.__slots__})
 
 
 class Cells(NamedTuple):
