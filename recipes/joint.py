@@ -25,7 +25,8 @@ from disconer.config import load_config
 from disconer.core.background import made_ahead
 from disconer.evaluate import evaluate
 from disconer.nn.arrays import word_arrays
-from disconer.nn.network import AnyNetwork, size_multiple
+from disconer.nn.devices import size_multiple
+from disconer.nn.network import AnyNetwork
 from disconer.nn.parts import Transferable, WordBatch
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer

@@ -17,7 +17,7 @@ import pytest
 from disconer.export.stored import make_graphs
 from disconer.store.checkpoint import Model
 from disconer.store.graphs import NoGraphs, StoredGraphs
-from disconer.training import training_run
+from disconer.training import graphs
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ def graphs_once(factory: pytest.TempPathFactory, model: Model) -> StoredGraphs |
 def trainings_share_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """For the conftest of tests that train: a run ends with the graphs of its model."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training_run, "make_graphs", partial(graphs_once, tmp_path_factory))
+        patch.setattr(graphs, "make_graphs", partial(graphs_once, tmp_path_factory))
         yield
 
 

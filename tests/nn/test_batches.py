@@ -13,8 +13,9 @@ from disconer.nn.arrays import word_arrays
 from disconer.nn.encoders.transformer import SubwordTokenizer
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.network import build_network
-from disconer.nn.parts import WordBatch, _sent_at_once
+from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Subwords
+from disconer.nn.transfer import sent_at_once
 from disconer.nn.windows import Window, Windower
 from disconer.store.checkpoint import Model
 from nn.families import ENCODERS, TOKENIZERS, byte_level, tiny_encoder, unigram
@@ -133,7 +134,7 @@ def test_what_goes_to_a_device_at_once_is_what_was_there() -> None:
     model = toy_model()
     arrays = word_arrays([windows_of(TEXTS, model)[:2], windows_of(TEXTS, model)[2:]], model.reader)
     whole = [getattr(arrays, field.name) for field in fields(arrays)]
-    for array, tensor in zip(whole, _sent_at_once(whole, torch.device("cpu")), strict=True):
+    for array, tensor in zip(whole, sent_at_once(whole, torch.device("cpu")), strict=True):
         assert tensor.dtype == (torch.bool if array.dtype == bool else torch.int64)
         assert (tensor.numpy() == array).all()
 

@@ -22,6 +22,10 @@ class PainFinder:
             found = [Entity("ADR", (match.span(),), score=0.5) for match in re.finditer("pain", document.text)]
             yield document.replace(entities=tuple(found))
 
+    def annotate_blocks(self, blocks: Iterable[list[Document]]) -> Iterator[Document]:
+        for block in blocks:
+            yield from self.annotate(block)
+
 
 def documents(n: int) -> list[Document]:
     return [Document(f"d{number:04}", f"{'very ' * (number % 7)}pain {number}") for number in range(n)]

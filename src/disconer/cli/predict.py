@@ -31,7 +31,7 @@ from disconer.predict.files import Folder, all_documents
 from disconer.predict.inputs import Share, units
 from disconer.predict.lazy import LazyRecognizer
 from disconer.predict.local.folder_record import FolderRecord
-from disconer.predict.local.jobs import useful_jobs
+from disconer.predict.local.jobs import default_jobs, useful_jobs
 from disconer.predict.local.work import Work
 from disconer.predict.ray.plan import Cluster
 from disconer.predict.settings import Precision, RuntimeName, Settings
@@ -95,8 +95,15 @@ def predict_cli(
         typer.Option("--runtime", help="onnx or torch; default: torch on a GPU, else ONNX Runtime."),
     ] = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Number of worker processes on this machine.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            metavar="N",
+            help="Number of worker processes on this machine; default: 1, on a GPU one for each core but one.",
+        ),
+    ] = None,
     shard: Annotated[
         str | None,
         typer.Option("--shard", metavar="K/N", help="Predict only shard K of N, as a part in the folder OUT."),
@@ -133,7 +140,7 @@ def predict_cli(
             "Prediction needs either inputs or a text", fix='Name files or folders, - for stdin, or --text "…"'
         )
     if ray is not None:
-        refuse_with_ray(jobs=jobs, shard=shard, device=device)
+        refuse_with_ray(jobs=jobs or 1, shard=shard, device=device)
     elif actors or gpus_per_actor or out:
         refuse_without_ray(out, actors, gpus_per_actor)
     settings = Settings(model or default_model(), labels, threshold, parser, device, precision, splitter, runtime)
@@ -148,7 +155,8 @@ def predict_cli(
     ledger = Ledger(skip_bad=skip_bad)
     with _inputs(inputs or [], from_format) as given:
         found = [unit for path, format in given for unit in units(open_source(path), format)]
-        work = Work(given, found, settings, useful_jobs(jobs, found), ledger)
+        n_jobs = useful_jobs(jobs or 1, found) if jobs or ray is not None else default_jobs(found, settings)
+        work = Work(given, found, settings, n_jobs, ledger)
         path = None if out is None else Path(out)
         if ray is not None:
             predict_on_ray(work, out, to_format, Cluster(ray, actors, gpus_per_actor), force=force)

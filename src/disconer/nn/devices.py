@@ -30,6 +30,28 @@ def _devices() -> list[str]:
     return ["cpu", *gpus, *(["mps"] if torch.backends.mps.is_available() else [])]
 
 
+GPU_SIZE_MULTIPLE = 8
+
+
+def size_multiple(device: torch.device) -> int:
+    """The words and subwords of a batch should be padded to a multiple of this: a GPU plans its work again for every
+    new size.
+    """
+    return 1 if device.type == "cpu" else GPU_SIZE_MULTIPLE
+
+
+def padded_count(count: int, device: torch.device) -> int:
+    """The rows that so many should be padded to, likewise: at most a quarter more, of four sizes between powers of 2.
+
+    >>> [padded_count(count, torch.device("cuda")) for count in (0, 3, 8, 9, 17, 33, 100)]
+    [0, 3, 8, 10, 20, 40, 112]
+    """
+    if device.type == "cpu":
+        return count
+    step = 1 << max(0, (count - 1).bit_length() - 3)
+    return -(-count // step) * step
+
+
 def cpu_trains_in(precision: torch.dtype) -> bool:
     """Whether this CPU's kernels have that precision: LSTMs in bf16 need AVX512 or better."""
     lstm = nn.LSTM(8, 8, bidirectional=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
-from typing import Any, Generic
+from typing import Any, Generic, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -12,11 +13,11 @@ from torch import Tensor, nn
 from disconer.config import Config, EncoderConfig, GcnConfig
 from disconer.core.errors import DisconerError
 from disconer.nn.arrays import WordArrays
-from disconer.nn.devices import usable_device
+from disconer.nn.devices import size_multiple, usable_device
 from disconer.nn.heads.kind import kind_of
 from disconer.nn.layers import BiLstm
 from disconer.nn.layers.gcn import Aggcn
-from disconer.nn.parts import Head, Targets, WordBatch, WordEncoder
+from disconer.nn.parts import Fetching, Head, Targets, WordBatch, WordEncoder
 from disconer.nn.runtime import Device, Precision, RuntimeName
 from disconer.nn.windows import Found
 
@@ -108,13 +109,19 @@ def _build_gcn(config: GcnConfig, size: int) -> Aggcn:
 # Larger batches overflow a CPU's caches and have more padding; smaller ones leave a GPU idle.
 BATCH_SUBWORDS, GPU_BATCH_SUBWORDS = 768, 2**15
 BATCH_CELLS, GPU_BATCH_CELLS = 2**18, 2**20
-BATCH_OVERHEAD, GPU_BATCH_OVERHEAD = 48, 2**12  # in subwords: about what launching the network costs
-GPU_SIZE_MULTIPLE = 8
+BATCH_OVERHEAD, GPU_BATCH_OVERHEAD = 48, 2**14  # in subwords: about what launching the network costs
+GPU_MEMORY = 16 * 2**30  # bytes that batches of this size fit in; a GPU with more takes larger ones
+LARGEST = 8  # times that size: all that is prepared together
 
 
-def size_multiple(device: torch.device) -> int:
-    """The words and subwords of a batch should be padded to a multiple of this on a device."""
-    return 1 if device.type == "cpu" else GPU_SIZE_MULTIPLE
+class Launched(NamedTuple):
+    """What a device works on.
+
+    done: a mark after it in the queue of a GPU.
+    """
+
+    work: Any
+    done: torch.cuda.Event | None
 
 
 class TorchRuntime:
@@ -130,38 +137,70 @@ class TorchRuntime:
             )
         self._device = usable_device(device)
         self.device = str(self._device)
-        on_cpu = self._device.type == "cpu"
-        self.batch_subwords = BATCH_SUBWORDS if on_cpu else GPU_BATCH_SUBWORDS
-        self.batch_cells = BATCH_CELLS if on_cpu else GPU_BATCH_CELLS
+        on_cpu, times = self._device.type == "cpu", _times_larger(self._device)
+        self.batch_subwords = BATCH_SUBWORDS if on_cpu else times * GPU_BATCH_SUBWORDS
+        self.batch_cells = BATCH_CELLS if on_cpu else times * GPU_BATCH_CELLS
         self.batch_overhead = BATCH_OVERHEAD if on_cpu else GPU_BATCH_OVERHEAD
         self.size_multiple = size_multiple(self._device)
         self._network = (_in_bf16(network) if precision == "bf16" else network).to(self._device)
+        self._reading: torch.cuda.Stream | None = None
+        if self._device.type == "cuda":
+            self._reading = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         """See `Runtime`. A device other than the CPU works on the next batch while this one's entities are read."""
         if self._device.type == "cpu":
-            return (self._collect(self._launch(arrays)) for arrays in batches)
+            return (self.collect(self.launch(arrays)) for arrays in batches)
         return self._find_ahead(batches)
 
     def _find_ahead(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
-        launched: Any = None
+        launched: Launched | None = None
         for arrays in batches:
-            next_one = self._launch(arrays)
+            next_one = self.launch(arrays)
             if launched is not None:
-                yield self._collect(launched)
+                yield self.collect(launched)
             launched = next_one
         if launched is not None:
-            yield self._collect(launched)
+            yield self.collect(launched)
 
     @torch.inference_mode()
-    def _launch(self, arrays: WordArrays) -> Any:
+    def launch(self, arrays: WordArrays) -> Launched:
+        """Put the work on a batch on the device, without waiting for it."""
         if self._network.training:  # it may be trained between two batches
             self._network.eval()
-        return self._network.launch(WordBatch.from_arrays(arrays, self._device))
+        work = self._network.launch(WordBatch.from_arrays(arrays, self._device))
+        return Launched(work, torch.cuda.current_stream(self._device).record_event() if self._reading else None)
 
     @torch.inference_mode()
-    def _collect(self, launched: Any) -> list[list[Found]]:
-        return self._network.head.collect(launched)
+    def collect(self, launched: Launched) -> list[list[Found]]:
+        """The entities of a batch that was launched."""
+        with self._beside(launched.done):
+            return self._network.head.collect(launched.work)
+
+    @torch.inference_mode()
+    def fetch(self, launched: Launched) -> Any:
+        """What the entities of a batch are read from without torch (`Fetching`); of other heads, the entities."""
+        head = self._network.head
+        with self._beside(launched.done):
+            return head.fetch(launched.work) if isinstance(head, Fetching) else head.collect(launched.work)
+
+    @contextmanager
+    def _beside(self, done: torch.cuda.Event | None) -> Iterator[None]:
+        """Within, a GPU is asked about a batch that is done, beside its work on the next one, and not after it."""
+        if self._reading is None or done is None:
+            yield
+            return
+        self._reading.wait_event(done)
+        with torch.cuda.stream(self._reading):
+            yield
+
+
+def _times_larger(device: torch.device) -> int:
+    """How many times as large as usual the batches of a GPU may be."""
+    if device.type != "cuda":
+        return 1
+    memory = torch.cuda.get_device_properties(device).total_memory
+    return max(1, min(LARGEST, memory // GPU_MEMORY))
 
 
 def _in_bf16(network: AnyNetwork) -> AnyNetwork:

@@ -10,13 +10,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from disconer.nn.arrays import WordArrays
 from disconer.nn.reader import Reader
+from disconer.nn.transfer import sent
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
@@ -43,23 +42,8 @@ class WordBatch:
     @classmethod
     def from_arrays(cls, arrays: WordArrays, device: torch.device | None = None) -> WordBatch:
         named = {field.name: getattr(arrays, field.name) for field in fields(cls) if field.name != "lengths"}
-        if device is None or device.type == "cpu":
-            tensors: dict[str, Any] = {name: torch.from_numpy(array) for name, array in named.items()}
-        else:
-            tensors = dict(zip(named, _sent_at_once(list(named.values()), device), strict=True))
-        return cls(**tensors, lengths=arrays.lengths.tolist())
-
-
-def _sent_at_once(arrays: list[NDArray[Any]], device: torch.device) -> list[Tensor]:
-    """Arrays on a device, in one asynchronous copy: many small copies cost more than the work on them."""
-    flat = torch.from_numpy(np.concatenate([array.ravel() for array in arrays], dtype=np.int64))
-    if device.type == "cuda":
-        flat = flat.pin_memory()
-    parts = torch.split(flat.to(device, non_blocking=True), [array.size for array in arrays])
-    return [
-        part.view(array.shape).bool() if array.dtype == np.bool_ else part.view(array.shape)
-        for part, array in zip(parts, arrays, strict=True)
-    ]
+        tensors: Any = sent(list(named.values()), device or torch.device("cpu"))
+        return cls(**dict(zip(named, tensors, strict=True)), lengths=arrays.lengths.tolist())
 
 
 class WordEncoder(nn.Module, ABC):
@@ -146,6 +130,19 @@ class Head(Protocol[WindowTargets, Targets, Launched]):
 
 
 AnyHead: TypeAlias = Head[Any, Any, Any]
+
+
+@runtime_checkable
+class Fetching(Protocol):
+    """A head whose entities are read in two steps, which may happen in two processes.
+
+    This method is optional. The second step is `HeadKind.fetched_reader`, without torch.
+    """
+
+    def fetch(self, launched: Any) -> Any:
+        """What entities are read from, brought from the device: something small that can be pickled."""
+        ...
+
 
 AxisNames: TypeAlias = Mapping[int, Sequence[Hashable]]  # by axis, what each place along it stands for
 

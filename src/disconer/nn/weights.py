@@ -85,11 +85,7 @@ def _rounded(weight: Tensor, bits: int) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(planes), largest
 
 
-def save_weights(network: nn.Module, path: Path) -> None:
-    write_weights({name: tensor.detach().cpu() for name, tensor in network.state_dict().items()}, path)
-
-
 def write_weights(weights: Mapping[str, Tensor], path: Path) -> None:
     from safetensors.torch import save
 
-    replace_file(path, save({name: tensor.contiguous() for name, tensor in weights.items()}))
+    replace_file(path, save({name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}))

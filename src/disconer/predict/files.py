@@ -26,8 +26,7 @@ def all_documents(inputs: Sequence[Unit], ledger: Ledger) -> Iterator[Document]:
 
 def annotated(inputs: Sequence[Unit], annotator: Annotator, ledger: Ledger) -> Iterator[Document]:
     """The documents of all units with predicted entities, identical to the result of several processes."""
-    for _, documents in by_block(placed_documents(inputs, ledger)):
-        yield from annotator.annotate(documents)
+    yield from annotator.annotate_blocks(list(own) for _, own in by_block(placed_documents(inputs, ledger)))
 
 
 @dataclass(slots=True)

@@ -10,8 +10,10 @@ from disconer.core.errors import DisconerError, DisconerWarning, Where
 from disconer.core.files import ONNX_GRAPH, WEIGHTS
 from disconer.core.installed import TRAIN, is_installed
 from disconer.nn.runtime import AnyModel, Device, Precision, RuntimeName
+from disconer.predict.settings import Settings
 from disconer.store.description import read_description
 from disconer.store.graphs import StoredGraphs, read_graphs
+from disconer.store.names import find_model
 
 # What Linux has where there is a GPU that torch may know how to use: NVIDIA's, those of Jetson and WSL, AMD's.
 GPU_FILES = ("nvidia[0-9]*", "nvhost-gpu", "dxg", "kfd")
@@ -62,6 +64,19 @@ def load(
 def is_exported(folder: Path) -> bool:
     """Whether a model's graphs have its weights, so that it runs in ONNX Runtime alone."""
     return (folder / ONNX_GRAPH).is_file() and not (folder / WEIGHTS).is_file()
+
+
+def shares_network(settings: Settings) -> bool:
+    """Whether workers use one network together: on a GPU, if all else of the model works without torch."""
+    folder = find_model(settings.model)
+    return runs_on_gpu(settings) and not is_exported(folder) and isinstance(read_graphs(folder), StoredGraphs)
+
+
+def runs_on_gpu(settings: Settings) -> bool:
+    """Whether a prediction runs on a GPU, as `load` chooses."""
+    if settings.runtime == "onnx" or settings.precision == "int8":
+        return False
+    return gpu_is_here() if settings.device is None else settings.device != "cpu"
 
 
 def _is_for_torch(device: Device, precision: Precision) -> bool:

@@ -25,6 +25,8 @@ from disconer.predict.asked import Wanted, as_documents, remembered
 from disconer.predict.chunks import DOCUMENTS_AHEAD, Chunk, Chunker, chunk_documents
 from disconer.predict.loading import load
 from disconer.predict.settings import Settings
+from disconer.predict.shared.client import load_shared
+from disconer.predict.shared.messages import Address
 from disconer.store.names import find_model
 from disconer.text import SplitterName
 from disconer.text.syntax.attach import Account, Syntax
@@ -248,6 +250,14 @@ class Recognizer:
         found = self._annotate(made_ahead(self._prepare, chunks, ahead=1), wanted)
         return show_progress(found, "documents", n_documents, shown=True) if progress else found
 
+    def annotate_blocks(self, blocks: Iterable[list[Document]]) -> Iterator[Document]:
+        """Like `annotate`, but what is processed together is of one block: results do not depend on the others.
+
+        The next blocks are prepared while the network works on one.
+        """
+        chunks = (chunk for block in blocks for chunk in chunk_documents(block, DOCUMENTS_AHEAD))
+        return self._annotate(made_ahead(self._prepare, chunks, ahead=1), self._wanted(None, None))
+
     def _wanted(self, labels: Collection[str] | None, threshold: float | None) -> Wanted:
         if threshold is not None and not 0 <= threshold <= 1:
             raise ValueError(f"a threshold lies between 0 and 1, got {threshold}")
@@ -300,13 +310,16 @@ class Recognizer:
         return parsed
 
 
-def load_recognizer(settings: Settings) -> Recognizer:
-    """The recogniser for a prediction. It keeps its parses."""
-    return Recognizer.from_pretrained(
-        settings.model,
-        runtime=settings.runtime,
-        device=settings.device,
-        precision=settings.precision,
+def load_recognizer(settings: Settings, network: Address | None = None) -> Recognizer:
+    """The recogniser for a prediction. It keeps its parses. network: where another process has it; None: load it."""
+    folder = find_model(settings.model)
+    device, precision = settings.device, settings.precision
+    return Recognizer(
+        load(folder, runtime=settings.runtime, device=device, precision=precision)
+        if network is None
+        else load_shared(folder, network),
+        device=device,
+        precision=precision,
         parser=settings.parser,
         keep_parses=True,
         labels=None if settings.labels is None else [label.strip() for label in settings.labels.split(",")],

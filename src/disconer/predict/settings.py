@@ -18,6 +18,8 @@ class Annotator(Protocol):
 
     def annotate(self, documents: Iterable[Document]) -> Iterable[Document]: ...
 
+    def annotate_blocks(self, blocks: Iterable[list[Document]]) -> Iterable[Document]: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

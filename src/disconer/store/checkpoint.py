@@ -21,7 +21,7 @@ from disconer.nn.network import AnyNetwork, TorchRuntime, build_network
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import UNSCALED, ScoreScale
-from disconer.nn.weights import full_weights, save_weights
+from disconer.nn.weights import full_weights, write_weights
 from disconer.store.card import Figures
 from disconer.store.description import FORMAT_VERSION, damaged, read_description, read_scale, write_description
 from disconer.store.exported import COMPACT, INT8, RUNTIME, CompactDescription
@@ -59,13 +59,16 @@ class Model:
         save_model(self, folder)
 
 
-def save_model(model: Model, folder: Path) -> None:
-    """Write a model folder. The weights are written last and each file atomically: what loads is complete."""
+def save_model(model: Model, folder: Path, weights: Mapping[str, Tensor] | None = None) -> None:
+    """Write a model folder. The weights are written last and each file atomically: what loads is complete.
+
+    weights: those to write; None: those that the network has now.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     write_description(folder, describe(model))
     model.reader.save(folder)
     save_graphs(model, folder)
-    save_weights(model.network, folder / WEIGHTS)
+    write_weights(model.network.state_dict() if weights is None else weights, folder / WEIGHTS)
 
 
 def save_graphs(model: Model, folder: Path) -> None:

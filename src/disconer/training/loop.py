@@ -18,7 +18,7 @@ from disconer.core.errors import DisconerError
 from disconer.core.types import Document
 from disconer.evaluate import Evaluation, evaluate
 from disconer.nn.arrays import word_arrays
-from disconer.nn.network import size_multiple
+from disconer.nn.devices import size_multiple
 from disconer.nn.parts import WordBatch
 from disconer.nn.scores import ScoreScale, fit_scale
 from disconer.nn.windows import Windower
@@ -29,6 +29,7 @@ from disconer.text.syntax.spec import NONE
 from disconer.training.display import Display
 from disconer.training.examples import Batch, Example, Plan, Step
 from disconer.training.optimizer import Adversary, build_optimizer, build_schedule
+from disconer.training.saving import EpochWriter
 from disconer.training.state import Progress, RunFolder
 
 
@@ -93,16 +94,22 @@ class Loop:
         if accelerator.scaler is not None:
             self.parts["scaler"] = accelerator.scaler
         self.progress = Progress()
+        self._writer = EpochWriter(folder, aside=accelerator.device.type != "cpu")
 
-    def run(self, *, resume: bool) -> Progress:
+    def begin(self, *, resume: bool) -> None:
+        """Load the state of a run, or save that of a new one: if it is killed in its first epoch, it leaves a model."""
         if resume:
             self.progress = self.folder.load_last(self.model, self.parts)
         else:
-            self._save()  # so that a run killed in its first epoch leaves a model
+            self._save()
+            self._writer.finish()
+
+    def run(self) -> Progress:
         self.display.plan(self.plan.passes, self.n_steps)
         with self.display.running(self.settings.epochs, self.progress):
             while not self._finished:
                 self._epoch(self.progress.epoch + 1)
+            self._writer.finish()
         return self.progress
 
     @property
@@ -125,9 +132,7 @@ class Loop:
 
     def _save(self) -> None:
         if self.accelerator.is_main_process:
-            if self.progress.is_best:
-                self.folder.save_best(self.model)
-            self.folder.save_last(self.model, self.progress, self.parts)
+            self._writer.save(self.model, self.progress, self.parts)
 
     def train_epoch(self, epoch: int) -> float:
         """All passes of an epoch; returns the mean loss per example."""

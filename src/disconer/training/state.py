@@ -19,7 +19,7 @@ from disconer.core.files import WEIGHTS, replace_file
 from disconer.core.version import __version__
 from disconer.evaluate.entity_lists import LISTS
 from disconer.formats.source import Source
-from disconer.nn.weights import save_weights
+from disconer.nn.weights import write_weights
 from disconer.runs.state import Stateful, check_folder, code_hash, save_state, versions
 from disconer.store.checkpoint import Model, save_model
 from disconer.store.digest import model_digest
@@ -60,6 +60,19 @@ class Progress:
     def epochs_without_gain(self) -> int:
         """Epochs since the best; 0 as long as no entity was found: small corpora need some epochs to start."""
         return self.epoch - self.best["epoch"] if self.best and self.best["dev_f1"] else 0
+
+
+@dataclass(frozen=True, slots=True)
+class EpochEnd:
+    """What is saved at the end of an epoch.
+
+    weights: of the network. history: see `Progress`. parts: the states of everything else that has one.
+    """
+
+    weights: dict[str, torch.Tensor]
+    history: list[dict[str, Any]]
+    is_best: bool
+    parts: dict[str, Any]
 
 
 class RunFolder:
@@ -111,19 +124,13 @@ class RunFolder:
         for file in (self._state, self._metrics, *measured, self.path / SPEED, self.config, self.facts):
             file.unlink(missing_ok=True)
 
-    def save_best(self, model: Model) -> None:
-        _save_model(model, self.best)
-
-    def save_last(self, model: Model, progress: Progress, parts: dict[str, Stateful]) -> None:
+    def save(self, model: Model, end: EpochEnd) -> None:
         """Save the end of an epoch. The state is written last: once it exists, everything else does."""
-        _save_model(model, self.last)
-        replace_file(self._metrics, "".join(f"{json.dumps(record)}\n" for record in progress.history).encode())
-        state = {
-            "network": model.network.state_dict(),
-            "history": progress.history,
-            **{name: part.state_dict() for name, part in parts.items()},
-        }
-        save_state(state, self._state)
+        if end.is_best:
+            _save_model(model, self.best, end.weights)
+        _save_model(model, self.last, end.weights)
+        replace_file(self._metrics, "".join(f"{json.dumps(record)}\n" for record in end.history).encode())
+        save_state({"network": end.weights, "history": end.history, **end.parts}, self._state)
 
     def load_last(self, model: Model, parts: dict[str, Stateful]) -> Progress:
         """Restore a run to the end of its last complete epoch."""
@@ -142,12 +149,12 @@ class RunFolder:
             ) from error
 
 
-def _save_model(model: Model, folder: Path) -> None:
+def _save_model(model: Model, folder: Path, weights: Mapping[str, torch.Tensor]) -> None:
     """Only the weights change between epochs; they are written last, so if they exist, everything does."""
     if (folder / WEIGHTS).is_file():
-        save_weights(model.network, folder / WEIGHTS)
+        write_weights(weights, folder / WEIGHTS)
     else:
-        save_model(model, folder)
+        save_model(model, folder, weights)
 
 
 SPLITS = ("train", "dev", "test")

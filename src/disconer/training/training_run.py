@@ -12,18 +12,18 @@ from accelerate import Accelerator
 from disconer.config import Config
 from disconer.core.errors import DisconerError, Where
 from disconer.evaluate import Evaluation
-from disconer.export.stored import make_graphs
 from disconer.nn.devices import use_chosen_threads
 from disconer.nn.scores import UNSCALED
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.runs.processes import LONG_PATIENCE, PATIENCE, build_accelerator, check_agreement, check_shared
 from disconer.store.checkpoint import Model, load_model, record_figures, record_scale
-from disconer.store.graphs import NoGraphs, write_graphs
+from disconer.store.graphs import NoGraphs, StoredGraphs, write_graphs
 from disconer.text.syntax.spec import NONE
 from disconer.training.data import TrainingData, read_data, with_heads
 from disconer.training.display import Display
 from disconer.training.examples import Example, Learnable, examples_fingerprint, make_examples
+from disconer.training.graphs import GraphsAhead, graphs_ahead
 from disconer.training.loop import Loop, scale_on
 from disconer.training.measured import keep_measures, measure_split
 from disconer.training.start_from import check_start, first_model
@@ -76,11 +76,15 @@ def train(
     check_agreement(accelerator, {"the sentences, as the encoder reads them": examples_fingerprint(examples)})
     if accelerator.is_main_process and not resume:
         write_record(folder, config, facts)
-    progress = Loop(model, examples, data.dev, folder, accelerator, display).run(resume=resume)
-    assert progress.best is not None  # there is at least one epoch
-    if not progress.found_any:
-        display.found_nothing(model.config.training)
-    return _finish(folder, data, progress.best["epoch"], accelerator, display)
+    loop = Loop(model, examples, data.dev, folder, accelerator, display)
+    loop.begin(resume=resume)
+    on_gpu = accelerator.device.type != "cpu"  # then there are cores to spare
+    with graphs_ahead(folder.last, now=on_gpu and accelerator.is_main_process) as graphs:
+        progress = loop.run()
+        assert progress.best is not None  # there is at least one epoch
+        if not progress.found_any:
+            display.found_nothing(model.config.training)
+        return _finish(folder, data, progress.best["epoch"], graphs, accelerator, display)
 
 
 def _check_processes(accelerator: Accelerator, folder: RunFolder, config: Config, facts: dict[str, Any]) -> None:
@@ -110,23 +114,27 @@ def _examples(model: Model, data: TrainingData, display: Display) -> list[Exampl
     return examples
 
 
-def _write_graphs(model: Model, folder: RunFolder) -> list[str]:
+def _write_graphs(graphs: StoredGraphs | NoGraphs, folder: RunFolder) -> list[str]:
     """Let the models of a run be run without torch; they differ only in weights, which graphs do not have."""
-    graphs = make_graphs(model)
     for place in (folder.best, folder.last):
         write_graphs(place, graphs)
     return [f"runs only in torch: {graphs.reason}"] if isinstance(graphs, NoGraphs) else []
 
 
 def _finish(
-    folder: RunFolder, data: TrainingData, best_epoch: int, accelerator: Accelerator, display: Display
+    folder: RunFolder,
+    data: TrainingData,
+    best_epoch: int,
+    graphs: GraphsAhead,
+    accelerator: Accelerator,
+    display: Display,
 ) -> TrainingResult:
     """Calibrate the scores of the best model on dev, and measure it as users will load it."""
     accelerator.wait_for_everyone()
     model = replace(load_model(folder.best), scale=UNSCALED)  # a resumed run may already have done this
     display.finishing(best_epoch)
     if accelerator.is_main_process:
-        display.notes(_write_graphs(model, folder))
+        display.notes(_write_graphs(graphs.of(model), folder))
     scale = scale_on(Recognizer(model, device=accelerator.device, parser=NONE), data.dev, accelerator)
     best = Recognizer(replace(model, scale=scale), device=accelerator.device, parser=NONE)
     measured = {"test": data.test, "dev": data.dev}

@@ -141,6 +141,13 @@ class HeadKind(Protocol[S]):
         """A reader that also gives what is nearly an entity, with its low score: what people should look at."""
         return self.reader(settings, labels, graphs=graphs)
 
+    def fetched_reader(self, settings: S, labels: Sequence[str]) -> Callable[[Any], list[list[Found]]] | None:
+        """What makes the entities of each window of what the head's `fetch` brought from its device, without torch.
+
+        None: the head has no such method.
+        """
+        return None
+
 
 def head_kind(name: str) -> HeadKind[Any]:
     """The kind of that name."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +26,35 @@ Shift = Callable[[Tensor, int], Tensor]
 def slide(values: Tensor, n_gaps: int) -> Tensor:
     """A `Shift` without copies."""
     return pad(values, (0, n_gaps - 1)).unfold(2, n_gaps, 1)
+
+
+class Pairs(NamedTuple):
+    """The pairs of words (first, first + gap) within sentences, in this order: by sentence, by first word, by gap.
+
+    row: the sentence.  Shape: (pairs,) each
+    """
+
+    row: Tensor
+    first: Tensor
+    gap: Tensor
+
+
+def pairs_within(lengths: Tensor, n_gaps: Tensor, *, n_words: int, n_pairs: int) -> Pairs:
+    """All pairs of each sentence. What has no length has none.
+
+    lengths: words of each sentence.  n_gaps: those of its grid.  Shape: (b,) each
+    n_words, n_pairs: of all sentences. The device knows them too, but telling them would take a wait for it.
+
+    >>> pairs = pairs_within(torch.tensor([1, 3]), torch.tensor([2, 2]), n_words=4, n_pairs=6)
+    >>> torch.stack(pairs).T.tolist()
+    [[0, 0, 0], [1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1], [1, 2, 0]]
+    """
+    row = torch.repeat_interleave(lengths, output_size=n_words)  # of each word
+    word = torch.arange(n_words, device=lengths.device) - (lengths.cumsum(0) - lengths)[row]  # in its sentence
+    counts = torch.minimum(lengths[row] - word, n_gaps[row])  # of each word, the pairs that it is first of
+    place = torch.repeat_interleave(counts, output_size=n_pairs)  # of each pair, its first word among all
+    gap = torch.arange(n_pairs, device=lengths.device) - (counts.cumsum(0) - counts)[place]
+    return Pairs(row[place], word[place], gap)
 
 
 class PairGrid(nn.Module):
@@ -60,17 +90,20 @@ class PairGrid(nn.Module):
         self.biaffine = Biaffine(word_size=word_size, size=biaffine, n_scores=n_scores, dropout=dropout)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, words: Tensor, lengths: Tensor, gaps: Tensor, shift: Shift = slide) -> Tensor:
+    def forward(
+        self, words: Tensor, lengths: Tensor, gaps: Tensor, shift: Shift = slide, pairs: Pairs | None = None
+    ) -> Tensor:
         """Scores of all pairs (i, i + g) within sentences, in the order of sentence, i and g.
 
         words:  Shape: (b, n, d).  lengths: words of each sentence.  Shape: (b,).  gaps: 0, 1, …  Shape: (g,)
+        pairs: these pairs; None: they are looked for, and a GPU is waited for.
         Returns:  Shape: (pairs, n_scores)
         """
         n_words, n_gaps = words.shape[1], gaps.shape[0]
         second = torch.arange(n_words, device=words.device)[:, None] + gaps  # (n, g)
         exists = second < lengths[:, None, None]  # (b, n, g)
         features = self._features(words, gaps, exists.unsqueeze(1), shift)  # (b, n, g, c)
-        row, first, gap = exists.nonzero().unbind(-1)  # (pairs,) each
+        row, first, gap = pairs or exists.nonzero().unbind(-1)  # (pairs,) each
         word = row * n_words + first  # of each pair, the place of its first word in (b, n)
         cell = word * n_gaps + gap  # and its own in (b, n, g)
         chosen = features.flatten(0, 2).index_select(0, cell)  # (pairs, c): most of a grid may be past the ends

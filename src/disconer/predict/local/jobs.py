@@ -12,7 +12,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
@@ -22,10 +22,16 @@ from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.formats.seen_ids import SeenIds
 from disconer.predict.inputs import BLOCK_BYTES, Unit
+from disconer.predict.loading import shares_network
 from disconer.predict.local.messages import Outcome, Task, error_from_dict
+from disconer.predict.settings import Settings
+from disconer.predict.shared.messages import NetworkTask
 
 GRACE = 10.0  # seconds for a worker to end by itself
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+
+WORKER, SERVICE = "disconer.predict.local.worker", "disconer.predict.shared.service"
+NETWORK, NETWORK_NAME = -1, "The process that has the network"  # the number of its messages
 
 Message = tuple[int, dict[str, Any] | None]  # from which worker; None: it has exited
 
@@ -39,14 +45,21 @@ def useful_jobs(asked: int, inputs: Sequence[Unit]) -> int:
     return max(1, min(asked, 1 + sum(unit.size for unit in inputs) // BLOCK_BYTES)) if asked > 1 else 1
 
 
+def default_jobs(inputs: Sequence[Unit], settings: Settings) -> int:
+    """The number of workers if none is requested: on a GPU, all that there are cores for beside it; else one."""
+    n_cores = useful_jobs(usable_cores() - 1, inputs)
+    return n_cores if n_cores > 1 and shares_network(settings) else 1
+
+
 class Jobs:
     """Tasks that run in parallel, one process each.
 
+    network: the task of another process, which has the network for all of them; None: each loads it.
     outcomes: their results, in order, after `run`.
     """
 
-    def __init__(self, tasks: Sequence[Task], ledger: Ledger) -> None:
-        self.tasks = tasks
+    def __init__(self, tasks: Sequence[Task], ledger: Ledger, network: NetworkTask | None = None) -> None:
+        self.tasks, self._network = tasks, network
         self.outcomes: list[Outcome] = []
         self._ledger = ledger
         self._seen = SeenIds()
@@ -59,12 +72,15 @@ class Jobs:
         messages: SimpleQueue[Message] = SimpleQueue()
         with ExitStack() as running:
             workers = [running.enter_context(_worker(task, len(self.tasks))) for task in self.tasks]
-            for number, worker in enumerate(workers):
-                Thread(target=_listen, args=(number, worker, messages), daemon=True).start()
+            children = dict(enumerate(workers))
+            if self._network:
+                children[NETWORK] = running.enter_context(_process(SERVICE, self._network.to_json(), usable_cores()))
+            for number, child in children.items():
+                Thread(target=_listen, args=(number, child, messages), daemon=True).start()
             while len(outcomes) < len(workers):
                 number, message = messages.get()
                 if message is None and number not in outcomes:
-                    raise _died(number, len(workers), workers[number].wait())
+                    raise _died(self._named(number), children[number].wait())
                 if message and "outcome" in message:
                     outcomes[number] = Outcome.from_dict(message["outcome"])
                 elif message:
@@ -80,7 +96,7 @@ class Jobs:
             raise error_from_dict(message["error"])
         if "failed" in message:
             raise DisconerError(
-                f"Worker {number + 1} of {len(self.tasks)} failed",
+                f"{self._named(number)} failed",
                 got=message["failed"],
                 fix="If memory is short, try fewer --jobs. --debug before `predict` shows where it failed.",
             ) from RemoteTraceback(message["traceback"])
@@ -91,24 +107,31 @@ class Jobs:
         for _ in range(message.get("finished", 0)):
             yield message.get("output")
 
+    def _named(self, number: int) -> str:
+        return NETWORK_NAME if number == NETWORK else f"Worker {number + 1} of {len(self.tasks)}"
+
+
+def _worker(task: Task, n_workers: int) -> AbstractContextManager[subprocess.Popen[str]]:
+    """A worker with its share of the cores."""
+    return _process(WORKER, task.to_json(), max(1, usable_cores() // n_workers))
+
 
 @contextmanager
-def _worker(task: Task, n_workers: int) -> Iterator[subprocess.Popen[str]]:
-    """A worker with its share of the cores. It is stopped when the block ends."""
-    n_threads = str(max(1, usable_cores() // n_workers))
+def _process(module: str, task: str, n_threads: int) -> Iterator[subprocess.Popen[str]]:
+    """A process with a task. It is stopped when the block ends."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "disconer.predict.local.worker"],
+        [sys.executable, "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        env=dict.fromkeys(THREAD_VARIABLES, n_threads) | os.environ,  # the user's setting takes precedence
+        env=dict.fromkeys(THREAD_VARIABLES, str(n_threads)) | os.environ,  # the user's setting takes precedence
         start_new_session=True,  # Ctrl-C goes to the parent only, which stops them
     )
     assert process.stdin is not None
     try:
         with suppress(BrokenPipeError):  # it died immediately, which is reported later
-            process.stdin.write(task.to_json() + "\n")
+            process.stdin.write(task + "\n")
             process.stdin.flush()
         yield process
     finally:
@@ -132,10 +155,10 @@ def _listen(number: int, worker: subprocess.Popen[str], messages: SimpleQueue[Me
     messages.put((number, None))
 
 
-def _died(number: int, of: int, code: int) -> DisconerError:
+def _died(name: str, code: int) -> DisconerError:
     reason = f"exit status {code}" if code >= 0 else f"signal {-code} ({signal.Signals(-code).name})"
     return DisconerError(
-        f"Worker {number + 1} of {of} exited before its work was done, so all were stopped",
+        f"{name} exited before its work was done, so all were stopped",
         got=reason,
         fix="See its output above; without any, memory ran out: try fewer --jobs. Then run the same command again.",
     )

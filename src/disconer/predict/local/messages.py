@@ -13,6 +13,7 @@ from disconer.core.ledger import Ledger
 from disconer.predict.inputs import Share
 from disconer.predict.local.parts import Part
 from disconer.predict.settings import Settings
+from disconer.predict.shared.messages import Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Task:
 
     inputs: paths with their formats. out: a part to write, or with `to`, a folder to fill with files of that format.
     outdated: files of that folder that do not count as done.
+    network: where another process has the network; None: the worker loads it.
     """
 
     inputs: tuple[tuple[str, str | None], ...]
@@ -31,6 +33,7 @@ class Task:
     force: bool = False
     skip_bad: bool = False
     outdated: tuple[str, ...] = ()
+    network: Address | None = None
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -40,7 +43,12 @@ class Task:
         fields = json.loads(text)
         inputs = tuple((path, format) for path, format in fields.pop("inputs"))
         settings, share = Settings(**fields.pop("settings")), Share(**fields.pop("share"))
-        return cls(inputs=inputs, settings=settings, share=share, **fields)
+        network = _address(fields.pop("network"))
+        return cls(inputs=inputs, settings=settings, share=share, network=network, **fields)
+
+
+def _address(fields: Mapping[str, Any] | None) -> Address | None:
+    return None if fields is None else Address(**fields)
 
 
 @dataclass(slots=True)

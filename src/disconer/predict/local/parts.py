@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -56,17 +57,26 @@ def write_part(
 ) -> Part:
     """Predict a shard into a file. `tell` is called with the number of documents of each block."""
     walk, checksum = Walk(), blake2b()
+    read: deque[tuple[int, int]] = deque()  # blocks, and how many documents each has
     blocks: list[tuple[int, int]] = []
+
+    def texts() -> Iterator[list[Document]]:
+        for block, own in by_block(placed_documents(inputs, ledger, share, walk)):
+            documents = list(own)
+            read.append((block, len(documents)))
+            yield documents
+
     with new_file(path) as stream:
-        for block, documents in by_block(placed_documents(inputs, ledger, share, walk)):
-            count = 0
-            for document in annotator.annotate(documents):
-                line = to_line(document)
-                stream.write(line)
-                checksum.update(line)
-                count += 1
-            blocks.append((block, count))
-            tell(count)
+        count = 0
+        for document in annotator.annotate_blocks(texts()):
+            line = to_line(document)
+            stream.write(line)
+            checksum.update(line)
+            count += 1
+            if count == read[0][1]:
+                blocks.append(read.popleft())
+                tell(count)
+                count = 0
     return Part(path, share, tuple(blocks), walk.n_records, walk.digest, checksum.hexdigest())
 
 

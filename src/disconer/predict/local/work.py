@@ -15,12 +15,14 @@ from disconer.formats import Format, write
 from disconer.predict.files import Folder, annotated
 from disconer.predict.inputs import WHOLE, Share, Unit
 from disconer.predict.lazy import LazyRecognizer
+from disconer.predict.loading import shares_network
 from disconer.predict.local.folder_record import FolderRecord
 from disconer.predict.local.jobs import Jobs
 from disconer.predict.local.manifest import Manifest, difference, identify, manifest_path, part_path
 from disconer.predict.local.messages import Outcome, Task
 from disconer.predict.local.parts import Part, join_parts, write_joined
 from disconer.predict.settings import Annotator, Settings
+from disconer.predict.shared.messages import Address, NetworkTask
 from disconer.store.names import find_model
 
 
@@ -59,7 +61,7 @@ class Work:
                     renewed.update(progress(outputs, "outputs", self._n_outputs(target)))
                 return folder.written, folder.done
             task = replace(self._task(str(out), to=target.name, force=force), outdated=tuple(record.outdated))
-            jobs = Jobs([replace(task, share=share) for share in WHOLE.split(self.jobs)], self.ledger)
+            jobs = self._jobs([replace(task, share=share) for share in WHOLE.split(self.jobs)])
             renewed.update(output for output in progress(jobs.run(), "documents") if output)
         return sum(one.written for one in jobs.outcomes), sum(one.done for one in jobs.outcomes)
 
@@ -102,10 +104,18 @@ class Work:
         return Task(tuple(self.given), settings, WHOLE, out, to, force, self.ledger.skip_bad)
 
     def _run(self, tasks: Sequence[Task]) -> list[Outcome]:
-        jobs = Jobs(tasks, self.ledger)
+        jobs = self._jobs(tasks)
         for _ in progress(jobs.run(), "documents"):
             pass
         return jobs.outcomes
+
+    def _jobs(self, tasks: Sequence[Task]) -> Jobs:
+        """The workers of tasks. A GPU has one network for all of them."""
+        if not shares_network(self.settings):
+            return Jobs(tasks, self.ledger)
+        address = Address.new()
+        network = NetworkTask(address, tasks[0].settings, len(tasks))
+        return Jobs([replace(task, network=address) for task in tasks], self.ledger, network)
 
     @contextmanager
     def _recognizer(self) -> Iterator[Annotator]:

@@ -12,12 +12,14 @@ from torch.nn.functional import gelu, logsigmoid
 
 from disconer import Document, Entity, Recognizer
 from disconer.export.onnx import export_model
+from disconer.nn.arrays import word_arrays
 from disconer.nn.heads.grid import GRID
 from disconer.nn.heads.grid.head import Cells, GridHead
 from disconer.nn.heads.grid.kind import GridSettings
 from disconer.nn.layers.pair_grid import gap_class
 from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Subwords
+from disconer.nn.transfer import sent_at_once
 from disconer.nn.windows import Window, windows
 from disconer.store.checkpoint import Model
 from disconer.text import segment
@@ -197,3 +199,30 @@ def test_exported_it_finds_the_same(decoding: str, tmp_path: Path) -> None:
     assert any(len(one.fragments) == 1 for one in found[0])
     assert [one.key for one in found[1]] == [one.key for one in found[0]]
     assert [one.score for one in found[1]] == pytest.approx([one.score for one in found[0]], abs=2e-4)
+
+
+@torch.no_grad()
+def test_sizes_that_a_gpu_likes_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU, grids are filled up to few sizes; here with the same fillers on the CPU."""
+    from disconer.nn import devices
+    from disconer.nn.heads.grid import head as module
+
+    model = lively_grid()
+    texts = [TEXT[: 2 * n - 1] for n in (1, 3, 9, 10, 10, 2, 9, 9, 9, 9, 9, 10, 10)]
+    cut = [prepared(model, Document("d", text), max_subwords=20)[0][0] for text in texts]
+    batch = WordBatch.from_arrays(word_arrays([[window] for window in cut], model.reader, multiple=8))
+    words = model.network.words(batch)
+    plain = model.network.head.launch(words, batch)
+    monkeypatch.setattr(module, "size_multiple", lambda device: devices.GPU_SIZE_MULTIPLE)
+    monkeypatch.setattr(module, "padded_count", lambda count, _: devices.padded_count(count, torch.device("cuda")))
+    monkeypatch.setattr(module, "sent", sent_at_once)
+    [_, longer] = model.network.head._grids(np.array(batch.lengths), words.shape[1], words.device)
+    assert (longer.n_words, longer.n_gaps, len(longer.rows), longer.lengths.tolist()[-1]) == (16, 16, 10, 10)
+    padded = model.network.head.launch(words, batch)
+    for one, other in zip(plain.cells, padded.cells, strict=True):
+        torch.testing.assert_close(one, other)
+    found, again = (
+        [[entity[:2] for entity in window] for window in model.network.head.collect(one)] for one in (plain, padded)
+    )
+    assert found == again
+    assert any(found)

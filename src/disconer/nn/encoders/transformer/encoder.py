@@ -53,6 +53,12 @@ class TransformerWords(WordEncoder):
         self.reads_case = reads_case(self.description())
 
     @property
+    def _takes_full_mask(self) -> bool:
+        """Whether the transformer uses a mask as it is, and does not ask the device what is in it."""
+        config: Any = self.transformer.config
+        return bool(config.model_type == "bert" and config._attn_implementation == "sdpa")
+
+    @property
     def size(self) -> int:
         return int(self.transformer.config.hidden_size)  # type: ignore[union-attr, arg-type]
 
@@ -95,11 +101,12 @@ class TransformerWords(WordEncoder):
 
     def inputs(self, piece_ids: Tensor, piece_mask: Tensor) -> dict[str, Tensor]:
         """What the transformer is given of a batch."""
+        seen = full_mask(piece_mask) if piece_mask.is_cuda and self._takes_full_mask else piece_mask
         if not self.reads_case:
-            return {"input_ids": piece_ids, "attention_mask": piece_mask}
+            return {"input_ids": piece_ids, "attention_mask": seen}
         ids, cases = piece_ids.unbind(-1)  # (R, P), (R, P)
         cases = cases * piece_mask  # rows are filled up with numbers that are no cases
-        return {"input_ids": ids, "token_type_ids": cases, "attention_mask": piece_mask}
+        return {"input_ids": ids, "token_type_ids": cases, "attention_mask": seen}
 
     def _subwords(self, batch: WordBatch) -> Tensor:
         """Shape: (R, P, d_h)"""
@@ -130,6 +137,11 @@ class TransformerWords(WordEncoder):
         else:
             pooled = words.scatter_reduce(0, owners, values, "amax", include_self=False)
         return pooled.view_as(first)
+
+
+def full_mask(piece_mask: Tensor) -> Tensor:
+    """Which subwords each subword attends to.  Shape: (R, P) -> (R, 1, P, P)"""
+    return piece_mask.bool()[:, None, None, :].expand(-1, -1, piece_mask.shape[1], -1)
 
 
 def _n_layers(transformer: nn.Module) -> int:

@@ -11,23 +11,23 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from disconer.nn.devices import padded_count, size_multiple
 from disconer.nn.heads.grid.reading import (
     AFTER_LABELS,
     GRID_GRAPH,
     WORDS,
     Decoding,
-    Envelopes,
-    Steps,
+    Likely,
     length_groups,
-    places,
-    read_entities,
-    sizes,
+    n_pairs,
+    read_likely,
 )
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
 from disconer.nn.heads.kind import Graph, HeadGraphs
-from disconer.nn.layers.pair_grid import PairGrid, prior_bias
+from disconer.nn.layers.pair_grid import PairGrid, Pairs, pairs_within, prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
+from disconer.nn.transfer import moved, sent
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
@@ -46,7 +46,7 @@ class GridTargetBatch:
     unknown: Tensor
 
     def to(self, device: torch.device) -> GridTargetBatch:
-        return replace(self, **{name: getattr(self, name).to(device, non_blocking=True) for name in self.__slots__})
+        return replace(self, **{name: moved(getattr(self, name), device) for name in self.__slots__})
 
 
 class Cells(NamedTuple):
@@ -179,44 +179,66 @@ class GridHead(nn.Module):
         """See `Head`."""
         return Scored(self._cells(words, batch.lengths), batch.lengths)
 
-    def collect(self, launched: Scored) -> list[list[Found]]:
-        """See `Head`."""
+    def fetch(self, launched: Scored) -> Likely:
+        """See `Fetching`. Only what is likely leaves the device, at once."""
         (row, first, gap, scores), lengths = launched
         probabilities = scores.sigmoid()
-        labelled, after = probabilities[:, :-AFTER_LABELS], probabilities[:, -AFTER_LABELS:]
-        cell, label = (labelled > self.threshold).nonzero(as_tuple=True)
-        kinds = torch.stack([labelled[cell, label], after[cell, 1], after[cell, 2]]).cpu().numpy()
-        envelopes = Envelopes(*_fetched(row[cell], first[cell], first[cell] + gap[cell], label), *kinds)
-        is_step = (after[:, 0] > self.threshold) & (gap > 0)
-        step = is_step.nonzero().squeeze(-1)
-        window, word, following = _fetched(row[step], first[step], first[step] + gap[step])
-        steps = Steps(window, word, following, after[step, 0].cpu().numpy())
-        return read_entities(
-            envelopes,
-            steps,
-            self.labels,
-            n_rows=len(lengths),
-            threshold=self.threshold,
-            decoding=self.decoding,
-        )
+        n_labels = len(self.labels)
+        is_likely = probabilities[:, : n_labels + 1] > self.threshold  # of labels, and of a link
+        is_likely[:, n_labels] &= gap > 0
+        cell, column = is_likely.nonzero(as_tuple=True)
+        kinds = probabilities[cell, -2:].T
+        place = torch.stack([row[cell], first[cell], first[cell] + gap[cell], column])
+        found = torch.cat([place.float(), probabilities[cell, column][None], kinds])
+        return Likely(found.cpu().numpy(), len(lengths))
+
+    def collect(self, launched: Scored) -> list[list[Found]]:
+        """See `Head`."""
+        return read_likely(self.fetch(launched), self.labels, threshold=self.threshold, decoding=self.decoding)
 
     # Both
 
     def _cells(self, words: Tensor, lengths: Sequence[int]) -> Cells:
         """All pairs of words of a batch. Windows of like length share a grid, so that little of it is padding."""
-        all_lengths = np.asarray(lengths)
-        parts = [self._group(words, rows, all_lengths[rows]) for rows in length_groups(all_lengths)]
-        row, first, gap, scores = (torch.cat(columns) for columns in zip(*parts, strict=True))
-        return Cells(row, first, gap, scores)
+        grids = self._grids(np.asarray(lengths), words.shape[1], words.device)
+        rows, known, n_gaps = (np.concatenate(parts) for parts in zip(*(grid.arrays() for grid in grids), strict=True))
+        row, length, gaps = sent([rows, known, n_gaps], words.device)
+        counts = [n_pairs(grid.lengths, grid.n_gaps) for grid in grids]
+        pairs = pairs_within(length, gaps, n_words=int(known.sum()), n_pairs=sum(counts))
+        scores, start, done = [], 0, 0
+        for grid, count in zip(grids, counts, strict=True):
+            own, end = slice(start, start + len(grid.rows)), done + count
+            of_grid = Pairs(pairs.row[done:end] - start, pairs.first[done:end], pairs.gap[done:end])
+            gap = torch.arange(grid.n_gaps, device=words.device)
+            scores.append(self.grid(words[row[own], : grid.n_words], length[own], gap, pairs=of_grid).float())
+            start, done = own.stop, end
+        return Cells(row[pairs.row], pairs.first, pairs.gap, torch.cat(scores))
 
-    def _group(self, words: Tensor, rows: Ints, lengths: Ints) -> Cells:
-        n_words, n_gaps = sizes(lengths, self.reach)
-        own, first, gap = places(lengths, n_words, n_gaps)
-        place = torch.from_numpy(np.stack([rows[own], first, gap])).to(words.device, non_blocking=True)
-        chosen, known = torch.from_numpy(rows).to(words.device), torch.from_numpy(lengths).to(words.device)
-        scores = self.grid(words[chosen, :n_words], known, torch.arange(n_gaps, device=words.device))
-        row, word, apart = place
-        return Cells(row, word, apart, scores.float())
+    def _grids(self, lengths: Ints, most_words: int, device: torch.device) -> list[GridPlan]:
+        """Windows of like length, in sizes that a device likes."""
+        grids = []
+        for rows in length_groups(lengths):
+            multiple = size_multiple(device)
+            n_words = min(-(-int(lengths[rows].max()) // multiple) * multiple, most_words)
+            filler = (0, padded_count(len(rows), device) - len(rows))
+            n_gaps = min(self.reach or n_words, n_words)
+            grids.append(GridPlan(np.pad(rows, filler), np.pad(lengths[rows], filler), n_words, n_gaps))
+        return grids
+
+
+class GridPlan(NamedTuple):
+    """The windows that share a grid, and its size. What fills it up has no words.
+
+    rows, lengths: of windows.  Shape: (b,) each
+    """
+
+    rows: Ints
+    lengths: Ints
+    n_words: int
+    n_gaps: int
+
+    def arrays(self) -> tuple[Ints, Ints, Ints]:
+        return self.rows, self.lengths, np.full_like(self.rows, self.n_gaps)
 
 
 def _with_rows(targets: Sequence[Ints]) -> Tensor:
@@ -227,12 +249,6 @@ def _with_rows(targets: Sequence[Ints]) -> Tensor:
 
 def _cross_entropy(scores: Tensor, wanted: Tensor, weight: Tensor) -> Tensor:
     return binary_cross_entropy_with_logits(scores, wanted, weight, reduction="sum")
-
-
-def _fetched(*columns: Tensor) -> Ints:
-    """Columns brought to the CPU at once."""
-    fetched: Ints = torch.stack(columns).cpu().numpy()
-    return fetched
 
 
 class WordsGraph(nn.Module):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -10,9 +11,10 @@ from pydantic import Field
 from disconer.config.section import Count, Fraction, HeadSettings, Rate, Sizes
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
-from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, Decoding, GridReader
+from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, Decoding, GridReader, Likely, read_likely
 from disconer.nn.heads.grid.targets import grid_reach
 from disconer.nn.heads.kind import NEAR, HeadGraphs, HeadKind, Proposal, RunGraph
+from disconer.nn.windows import Found
 from disconer.text.alignment import TokenEntity
 
 if TYPE_CHECKING:
@@ -124,6 +126,9 @@ class GridKind(HeadKind[GridSettings]):
     ) -> GridReader:
         lower = settings.model_copy(update={"threshold": min(NEAR, settings.threshold)})
         return self.reader(lower, labels, graphs=graphs)
+
+    def fetched_reader(self, settings: GridSettings, labels: Sequence[str]) -> Callable[[Likely], list[list[Found]]]:
+        return partial(read_likely, labels=labels, threshold=settings.threshold, decoding=settings.decoding)
 
 
 GRID = GridKind()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -70,11 +70,42 @@ def sizes(lengths: Ints, reach: int | None) -> tuple[int, int]:
     return n_words, min(reach or n_words, n_words)
 
 
+def n_pairs(lengths: Ints, n_gaps: int) -> int:
+    """How many pairs of words a grid of windows has.
+
+    >>> n_pairs(np.array([1, 3]), 2)
+    6
+    """
+    shorter = np.minimum(lengths, n_gaps)  # the last words of a window have fewer words after them than there are gaps
+    return int((lengths * shorter - shorter * (shorter - 1) // 2).sum())
+
+
 def places(lengths: Ints, n_words: int, n_gaps: int) -> tuple[Ints, Ints, Ints]:
     """Row, first word and gap of the pairs of a grid, in the order of their scores.  Shape: (pairs,) each"""
     second = np.arange(n_words)[:, None] + np.arange(n_gaps)
     row, word, gap = (second < lengths[:, None, None]).nonzero()
     return row, word, gap
+
+
+class Likely(NamedTuple):
+    """What is above the threshold in the grids of a batch: pairs of words with a label, and links.
+
+    cells: window, first word, last word, number of the label (that after the last label: a link); its probability, and
+        those of an entity without a gap and with one. Numbers are small enough to be exact.  Shape: (7, cells)
+    """
+
+    cells: Floats
+    n_rows: int
+
+
+def read_likely(likely: Likely, labels: Sequence[str], *, threshold: float, decoding: Decoding) -> list[list[Found]]:
+    """The entities of each window."""
+    where, scores = likely.cells[:4].astype(np.int64), likely.cells[4:]
+    is_link = where[3] == len(labels)
+    envelopes = Envelopes(*where[:, ~is_link], *scores[:, ~is_link])
+    row, word, following = where[:3, is_link]
+    steps = Steps(row, word, following, scores[0, is_link])
+    return read_entities(envelopes, steps, labels, n_rows=likely.n_rows, threshold=threshold, decoding=decoding)
 
 
 def read_entities(

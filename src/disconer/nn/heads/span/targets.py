@@ -17,6 +17,7 @@ import numpy as np
 from disconer.evaluate.check import Reach, WordEntity
 from disconer.nn.heads.span.reading import MOST_ENTITIES, SpanPlaces
 from disconer.nn.reader import Ints
+from disconer.nn.transfer import moved
 from disconer.text.alignment import Range, TokenEntity
 from disconer.text.fragment_graph import assemble
 
@@ -88,7 +89,7 @@ class SpanTargetBatch:
     labels: Tensor
 
     def to(self, device: torch.device) -> SpanTargetBatch:
-        place, labels = self.place.to(device, non_blocking=True), self.labels.to(device, non_blocking=True)
+        place, labels = moved(self.place, device), moved(self.labels, device)
         return replace(self, place=place, labels=labels)
 
 

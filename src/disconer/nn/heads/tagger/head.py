@@ -23,6 +23,7 @@ from disconer.nn.layers import mlp
 from disconer.nn.layers.pair_grid import prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
+from disconer.nn.transfer import moved
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
@@ -41,7 +42,7 @@ class TagTargets:
     complete: bool
 
     def to(self, device: torch.device) -> TagTargets:
-        return replace(self, tags=self.tags.to(device, non_blocking=True))
+        return replace(self, tags=moved(self.tags, device))
 
 
 class Tagged(NamedTuple):

@@ -17,6 +17,7 @@ from disconer.nn.heads.tagger.multilabel import MULTILABEL, read_tag_sets
 from disconer.nn.heads.tagger.reading import EMISSIONS
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Bools
+from disconer.nn.transfer import moved
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
@@ -33,7 +34,7 @@ class TagSetTargets:
     taught: Tensor
 
     def to(self, device: torch.device) -> TagSetTargets:
-        return TagSetTargets(self.tags.to(device, non_blocking=True), self.taught.to(device, non_blocking=True))
+        return TagSetTargets(moved(self.tags, device), moved(self.taught, device))
 
 
 class TagSets(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from disconer.nn.heads.transition.network import NextAction, PastActions, StackN
 from disconer.nn.heads.transition.oracle import oracle
 from disconer.nn.heads.transition.targets import ActionTargets, Level, action_targets, order_nodes
 from disconer.nn.parts import AxisNames, WordBatch
+from disconer.nn.transfer import moved
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
@@ -42,7 +43,8 @@ class ActionBatch:
 
     def to(self, device: torch.device) -> ActionBatch:
         names = ("actions", "front", "taught", "seen", "valid", "nodes")
-        return replace(self, **{name: getattr(self, name).to(device, non_blocking=True) for name in names})
+        there: dict[str, Any] = {name: moved(getattr(self, name), device) for name in names}
+        return replace(self, **there)
 
 
 class Launched(NamedTuple):

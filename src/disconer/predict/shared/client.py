@@ -1,0 +1,115 @@
+"""A network that another process has: batches go there, and what comes back is read here. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from disconer.config import Config
+from disconer.core.errors import DisconerError
+from disconer.nn.arrays import WordArrays
+from disconer.nn.heads.kind import kind_of
+from disconer.nn.reader import Reader
+from disconer.nn.runtime import Device, Precision, RuntimeName
+from disconer.nn.scores import ScoreScale
+from disconer.nn.windows import Found
+from disconer.predict.onnx.model import OnnxModel, load_stored_model
+from disconer.predict.shared.messages import Address, Greeting, pack
+from disconer.store.graphs import StoredGraphs, read_graphs
+
+AHEAD = 2  # batches that are there while the next is made here
+
+
+class SharedRuntime:
+    """Sends batches to the process that has the network. See `Runtime`."""
+
+    name: RuntimeName = "torch"
+
+    def __init__(self, address: Address, config: Config, labels: tuple[str, ...]) -> None:
+        self._connection = address.connect()
+        self._read = kind_of(config.head).fetched_reader(config.head, labels)
+        self._answers: SimpleQueue[Any] = SimpleQueue()
+        # Answers are taken at once, whatever happens here: neither side may wait for the other to listen.
+        Thread(target=self._listen, daemon=True).start()
+        greeting: Greeting = self._answer()
+        self.device = greeting.device
+        self.batch_subwords, self.batch_cells = greeting.batch_subwords, greeting.batch_cells
+        self.batch_overhead, self.size_multiple = greeting.batch_overhead, greeting.size_multiple
+
+    def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
+        """See `Runtime`."""
+        n_waiting = 0
+        for batch in batches:
+            self._connection.send_bytes(pack(batch))
+            n_waiting += 1
+            if n_waiting > AHEAD:
+                yield self._found()
+                n_waiting -= 1
+        for _ in range(n_waiting):
+            yield self._found()
+
+    def _found(self) -> list[list[Found]]:
+        fetched = self._answer()
+        found: list[list[Found]] = self._read(fetched) if self._read else fetched
+        return found
+
+    def _answer(self) -> Any:
+        answer = self._answers.get()
+        if answer is None:
+            raise DisconerError("The process that has the network is gone", fix="Run the same command again.")
+        return answer
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                self._answers.put(self._connection.recv())
+        except (EOFError, OSError):
+            self._answers.put(None)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedModel:
+    """A model whose network another process has. See `AnyModel`.
+
+    files: the rest of it, which ONNX Runtime would use as well.
+    """
+
+    files: OnnxModel
+    address: Address
+
+    @property
+    def config(self) -> Config:
+        return self.files.config
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.files.labels
+
+    @property
+    def reader(self) -> Reader:
+        return self.files.reader
+
+    @property
+    def max_subwords(self) -> int | None:
+        return self.files.max_subwords
+
+    @property
+    def scale(self) -> ScoreScale:
+        return self.files.scale
+
+    def runtime(self, device: Device = None, precision: Precision = "fp32") -> SharedRuntime:
+        return SharedRuntime(self.address, self.config, self.labels)
+
+    def save(self, folder: Path) -> None:
+        self.files.save(folder)
+
+
+def load_shared(folder: Path, address: Address) -> SharedModel:
+    """The model in a folder, whose network is at an address. See `loading.shares_network`."""
+    stored = read_graphs(folder)
+    assert isinstance(stored, StoredGraphs)
+    return SharedModel(load_stored_model(folder, stored), address)

@@ -1,0 +1,83 @@
+"""What goes between the process that has the network and those that use it. No torch here."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import secrets
+from dataclasses import asdict, dataclass, fields
+from multiprocessing import connection
+from time import sleep
+from typing import Any
+
+import numpy as np
+
+from disconer.nn.arrays import WordArrays
+from disconer.predict.settings import Settings
+
+PAUSE = 0.02  # seconds between two attempts to reach a process that is starting
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the process with the network listens, and the key that it asks for, since its messages are pickles."""
+
+    path: str
+    key: str
+
+    @classmethod
+    def new(cls) -> Address:
+        return cls(connection.arbitrary_address(connection.default_family), secrets.token_hex(32))  # type: ignore[attr-defined]
+
+    def listener(self, backlog: int) -> connection.Listener:
+        return connection.Listener(self.path, backlog=backlog, authkey=self.key.encode())
+
+    def connect(self) -> Any:
+        """A connection, as soon as there is a listener. If there never is one, the parent of both ends this process."""
+        while True:
+            try:
+                return connection.Client(self.path, authkey=self.key.encode())
+            except (FileNotFoundError, ConnectionRefusedError):
+                sleep(PAUSE)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkTask:
+    """The task of the process that has the network.
+
+    n_clients: the most that will connect.
+    """
+
+    address: Address
+    settings: Settings
+    n_clients: int
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> NetworkTask:
+        fields = json.loads(text)
+        return cls(Address(**fields["address"]), Settings(**fields["settings"]), fields["n_clients"])
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """The first message to a client: what its batches should be like. See `Runtime`."""
+
+    device: str
+    batch_subwords: int
+    batch_cells: int
+    batch_overhead: int
+    size_multiple: int
+
+
+def pack(batch: WordArrays) -> bytes:
+    """A batch in half its size: no number in it needs 64 bits."""
+    arrays = [getattr(batch, field.name) for field in fields(batch)]
+    small = [array if array.dtype == np.bool_ else array.astype(np.int32) for array in arrays]
+    return pickle.dumps(small, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def unpack(message: bytes) -> WordArrays:
+    return WordArrays(*pickle.loads(message))

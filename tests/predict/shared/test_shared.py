@@ -1,0 +1,98 @@
+"""One network for several workers: real processes, on the CPU."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from disconer import DisconerError
+from disconer.core.ledger import Ledger
+from disconer.formats import format_named
+from disconer.formats.remote import open_source
+from disconer.nn.arrays import WordArrays
+from disconer.predict.inputs import BLOCK_RECORDS, units
+from disconer.predict.loading import runs_on_gpu
+from disconer.predict.local import jobs, work
+from disconer.predict.local.work import Work
+from disconer.predict.settings import Settings
+from disconer.predict.shared.messages import pack, unpack
+
+N = 2 * BLOCK_RECORDS + 100  # three blocks
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("notes") / "in.jsonl"
+    lines = (json.dumps({"id": f"d{number}", "text": f"p {'in my ' * (number % 5)}k"}) for number in range(N))
+    path.write_text("\n".join(lines))
+    return path
+
+
+def asked(notes: Path, model: Path, n_jobs: int) -> Work:
+    settings = Settings(str(model), device="cpu", runtime="torch")
+    given = ((str(notes), None),)
+    return Work(given, list(units(open_source(str(notes)))), settings, n_jobs, Ledger())
+
+
+@pytest.mark.slow
+def test_workers_with_one_network_find_what_one_process_does(
+    notes: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, many = tmp_path / "one.jsonl", tmp_path / "many.jsonl"
+    asked(notes, model, 1).into_file(one, format_named("jsonl"), force=False)
+    monkeypatch.setattr(work, "shares_network", lambda settings: True)
+    asked(notes, model, 2).into_file(many, format_named("jsonl"), force=False)
+    assert many.read_bytes() == one.read_bytes()
+    assert b'"label"' in one.read_bytes()
+
+
+@pytest.mark.slow
+def test_a_network_that_cannot_be_loaded_is_one_error(
+    notes: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "shares_network", lambda settings: True)
+    wrong = asked(notes, model, 2)
+    wrong = replace(wrong, settings=replace(wrong.settings, device="cuda:99"))
+    with pytest.raises(DisconerError, match="no device 'cuda:99'"):
+        wrong.into_file(tmp_path / "out.jsonl", format_named("jsonl"), force=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_network_that_is_killed_stops_all(
+    notes: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "shares_network", lambda settings: True)
+    monkeypatch.setattr(jobs, "SERVICE", "this")  # Python finds no module of this name, and exits
+    started = time.monotonic()
+    with pytest.raises(DisconerError, match="The process that has the network exited before its work was done"):
+        asked(notes, model, 2).into_file(tmp_path / "out.jsonl", format_named("jsonl"), force=False)
+    assert time.monotonic() - started < jobs.GRACE + 10
+
+
+def test_a_batch_arrives_as_it_was_sent() -> None:
+    numbers, truths = np.array([[3, -1], [2**31 - 1, 0]]), np.array([[True, False]])
+    batch = WordArrays(numbers, numbers, numbers, numbers, numbers, truths, numbers, truths, numbers, truths, numbers)
+    arrived = unpack(pack(batch))
+    for name in WordArrays.__slots__:
+        assert (getattr(arrived, name) == getattr(batch, name)).all()
+        assert (getattr(arrived, name).dtype == bool) == (getattr(batch, name).dtype == bool)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"device": "cuda"}, True),
+        ({"device": "cuda:1", "precision": "bf16"}, True),
+        ({"device": "cpu"}, False),
+        ({"device": "cuda", "runtime": "onnx"}, False),
+        ({"precision": "int8"}, False),
+    ],
+)
+def test_workers_share_a_network_on_a_gpu(settings: dict[str, str], expected: bool) -> None:
+    assert runs_on_gpu(Settings("model", **settings)) == expected
