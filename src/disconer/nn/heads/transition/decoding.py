@@ -5,14 +5,14 @@ Greedy, or with a beam: of each window, the likeliest sequences of actions go on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from disconer.nn.heads.beam import Step, best_paths, best_steps
 from disconer.nn.heads.transition.actions import FIRST_COMPLETE, OUT, SHIFT, State, ranges_of
 from disconer.nn.heads.transition.network import LstmState, NextAction, PastActions, StackNodes
 from disconer.nn.heads.transition.targets import NONE, SEEN, following
@@ -92,7 +92,7 @@ class Decoder:
         while unfinished := [path for path in paths if path.state != State(lengths[path.row])]:
             scores, actions, states = self._likeliest(unfinished, lengths, states)
             finished = [path for path in paths if path.state == State(lengths[path.row])]
-            paths = self._go_on(finished, list(self._steps(unfinished, scores, actions)))
+            paths = self._go_on(finished, list(best_steps(unfinished, scores, actions, self.beam)))
         best = {path.row: path for path in sorted(paths, key=lambda path: path.score)}
         return [list(best[row].found) for row in range(len(lengths))]
 
@@ -112,30 +112,13 @@ class Decoder:
         best, actions = scores.topk(min(self.beam, scores.shape[1]), -1)
         return best.tolist(), actions.tolist(), states
 
-    def _steps(
-        self, paths: Sequence[Path], scores: list[list[float]], actions: list[list[int]]
-    ) -> Iterator[tuple[Path, int, float, int]]:
-        """The likeliest steps of each window: path, action, its log probability, and the position of the path."""
-        steps = [
-            (path, action, score, place)
-            for place, path in enumerate(paths)
-            for action, score in zip(actions[place], scores[place], strict=True)
-            if score > -np.inf
-        ]
-        for _, own in groupby(steps, key=lambda step: step[0].row):
-            yield from sorted(own, key=lambda step: -(step[0].score + step[2]))[: self.beam]
-
-    def _go_on(self, finished: Sequence[Path], steps: Sequence[tuple[Path, int, float, int]]) -> list[Path]:
+    def _go_on(self, finished: Sequence[Path], steps: Sequence[Step[Path]]) -> list[Path]:
         """The paths after some steps and those that were finished: of each window, the best."""
-        new = self._make([(path, action) for path, action, _, _ in steps])
+        new = self._make([(step.path, step.number) for step in steps])
         paths = [
-            path.after(action, score, place, node)
-            for (path, action, score, place), node in zip(steps, new, strict=True)
+            step.path.after(step.number, step.score, step.place, node) for step, node in zip(steps, new, strict=True)
         ]
-        if self.beam == 1:
-            return [*finished, *paths]
-        ordered = sorted([*finished, *paths], key=lambda path: (path.row, -path.score))
-        return [path for _, own in groupby(ordered, key=lambda path: path.row) for path in list(own)[: self.beam]]
+        return best_paths([*finished, *paths], self.beam)
 
     def _make(self, steps: Sequence[tuple[Path, int]]) -> list[int]:
         """Make the nodes of some actions; returns the number of each, any where an action makes none."""

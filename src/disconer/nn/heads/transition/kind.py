@@ -10,7 +10,7 @@ from pydantic import Field
 from disconer.config.section import Count, Fraction, HeadSettings
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
-from disconer.nn.heads.kind import HeadKind, Proposal
+from disconer.nn.heads.kind import HeadKind, Proposal, share_expressed
 from disconer.nn.heads.transition.oracle import transition_reach
 from disconer.text.alignment import TokenEntity
 
@@ -63,9 +63,7 @@ class TransitionKind(HeadKind[TransitionSettings]):
         return n_words * settings.beam * per_node  # about a node for each word
 
     def propose(self, survey: Survey, settings: TransitionSettings) -> Proposal[TransitionSettings]:
-        reaches = [self.reach(own, n_words, settings) for n_words, own in survey.sentences]
-        total = sum(len(reach.found) + len(reach.lost) for reach in reaches)
-        made = sum(len(reach.found) for reach in reaches) / max(1, total)
+        made = share_expressed(self, survey, settings)
         return Proposal(settings, [f"Entities that actions on a stack can make: {made:.1%}."])
 
     def limits(self, settings: TransitionSettings, labels: Sequence[str]) -> Iterator[str]:
