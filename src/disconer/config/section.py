@@ -56,6 +56,7 @@ HEADS: Registry[Configurable] = Registry(
         "tagger": "disconer.nn.heads.tagger:TAGGER",
         "transition": "disconer.nn.heads.transition:TRANSITION",
         "sequence": "disconer.nn.heads.sequence:SEQUENCE",
+        "combined": "disconer.nn.heads.combined:COMBINED",
     },
     what="kind of head",
 )

@@ -14,7 +14,7 @@ from disconer import DisconerError, Document, Entity, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.heads.transition import TRANSITION
 from disconer.nn.heads.transition.actions import FIRST_COMPLETE, State, entities_of
-from disconer.nn.heads.transition.decoding import Decoder, Path
+from disconer.nn.heads.transition.decoding import Decoder, Hints, Path
 from disconer.nn.heads.transition.head import TransitionHead
 from disconer.nn.heads.transition.kind import TransitionSettings
 from disconer.nn.heads.transition.targets import action_targets
@@ -42,6 +42,8 @@ class Sentences:
     def __init__(self, lengths: Sequence[int]) -> None:
         self.lengths = list(lengths)
         self.word_mask = torch.arange(max(lengths)) < torch.tensor(self.lengths)[:, None]
+        self.own_mask = self.word_mask
+        self.real_words = self.word_mask.flatten().nonzero()[:, 0]
 
 
 def batch_of(*lengths: int) -> tuple[torch.Tensor, WordBatch]:
@@ -59,10 +61,12 @@ def random_actions(n_words: int, seed: int) -> list[int]:
     return actions
 
 
-def scored_one_by_one(head: TransitionHead, sentence: torch.Tensor, actions: Sequence[int]) -> list[float]:
+def scored_one_by_one(
+    head: TransitionHead, sentence: torch.Tensor, actions: Sequence[int], hints: Hints | None = None
+) -> list[float]:
     """The log probabilities of actions of a sentence by itself, as prediction computes them."""
     mask = torch.ones(1, len(sentence), dtype=torch.bool)
-    decoder = Decoder(head.nodes, head.past, head.scorer, words=sentence[None], word_mask=mask, beam=7)
+    decoder = Decoder(head.nodes, head.past, head.scorer, words=sentence[None], word_mask=mask, beam=7, hints=hints)
     path, states, scores = Path(0, head.past.start), None, []
     for action in actions:
         best, chosen, states = decoder._likeliest([path], [len(sentence)], states)

@@ -50,7 +50,7 @@ DISCONTINUOUS = "is discontinuous"
 
 
 def crowded(most: int) -> str:
-    return f"has a word that more than {most} entities share (head.max_labels)"
+    return f"has a word with more labels than {most} (head.max_labels)"
 
 
 def sequence_reach(entities: Iterable[WordEntity], n_words: int, most: int) -> Reach:

@@ -5,7 +5,7 @@ Greedy, or with a beam: of each window, the likeliest sequences of actions go on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -70,6 +70,10 @@ class Path(NamedTuple):
         return [*self.nodes[: -SEEN - 1 : -1], 0, 0, 0][:SEEN]
 
 
+# From paths and the next word of each, (R, 1), NONE at the end, to the hints of `NextAction`, (R, 1, hidden).
+Hints = Callable[[Sequence[Path], Tensor], Tensor]
+
+
 class Decoder:
     """Finds the entities of a batch.
 
@@ -78,9 +82,17 @@ class Decoder:
     """
 
     def __init__(
-        self, nodes: StackNodes, past: PastActions, scorer: NextAction, *, words: Tensor, word_mask: Tensor, beam: int
+        self,
+        nodes: StackNodes,
+        past: PastActions,
+        scorer: NextAction,
+        *,
+        words: Tensor,
+        word_mask: Tensor,
+        beam: int,
+        hints: Hints | None = None,
     ) -> None:
-        self.stack, self.past, self.scorer = nodes, past, scorer
+        self.stack, self.past, self.scorer, self.hints = nodes, past, scorer, hints
         self.words, self.word_mask, self.beam = words, word_mask, beam
         self.nodes = nodes.none().to(words.dtype)  # all nodes so far; there is room for more
         self.n_nodes = 1
@@ -105,10 +117,12 @@ class Decoder:
         so_far, states = self.past(last[:, None], earlier)
         seen = self.stack.stack_state(self.nodes[self._tensor([path.seen for path in paths])])  # (R, 3, s)
         fronts = [path.state.front if path.state.front < lengths[path.row] else NONE for path in paths]
+        front = self._tensor(fronts)[:, None]
+        hints = None if self.hints is None else self.hints(paths, front)
         valid = self._tensor([path.state.valid(lengths[path.row]) for path in paths]).bool()
         everywhere = len(paths) == len(self.words) and self.beam == 1  # each window has its path, in their order
         words, mask = (self.words, self.word_mask) if everywhere else (self.words[row], self.word_mask[row])
-        scores = self.scorer(words, mask, seen[:, None], self._tensor(fronts)[:, None], so_far, valid[:, None])[:, 0]
+        scores = self.scorer(words, mask, seen[:, None], front, so_far, valid[:, None], hints)[:, 0]
         best, actions = scores.topk(min(self.beam, scores.shape[1]), -1)
         return best.tolist(), actions.tolist(), states
 
