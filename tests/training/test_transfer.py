@@ -213,9 +213,8 @@ def test_combined() -> None:
     name = "evidence.linear.weight"
     now, there = own.state_dict()[name], given.state_dict()[name]
     assert now.shape[1] == 4 * 3 + 2
-    taken = {
-        3 * place + n: 4 * place + known for place in range(4) for n, known in ((0, 1), (2, 3))
-    }  # Drug, succession
+    of_sets = {3 * place + n: 4 * place + known for place in range(4) for n, known in ((0, 1), (2, 3))}
+    taken = of_sets | {12: 17}  # of each set, Drug and succession; Drug at the front
     for column in range(now.shape[1]):
-        known = (taken | {12: 17}).get(column)  # Drug at the front
+        known = taken.get(column)
         assert torch.equal(now[:, column], before[name][:, column] if known is None else there[:, known])

@@ -24,6 +24,7 @@ from disconer.training import train
 from training.synthetic import complaints, prepare
 
 ROOT = Path(__file__).parents[3]
+KINDS = "grid, span, tagger, transition, sequence, combined or word"
 
 
 @pytest.fixture(autouse=True)
@@ -57,10 +58,7 @@ def test_its_section_is_like_any_other(tmp_path: Path) -> None:
     loaded = load_config(tmp_path / "config.yaml")  # whose paths are relative to the file
     assert (loaded.head, loaded.training) == (config.head, config.training)
     shown = commented_yaml(config)
-    assert (
-        "kind: word                      # How entities are found: grid, span, tagger, transition, sequence, combined or word."
-        in shown
-    )
+    assert f"kind: word                      # How entities are found: {KINDS}." in shown
     assert "dropout: 0.3                    # Dropout of the word vectors." in shown
     assert load_config("chia", ["head.kind=word"]).head == config_from_dict(values()).head
 
@@ -73,7 +71,7 @@ def test_its_section_is_like_any_other(tmp_path: Path) -> None:
         ({"dropout": 1}, "head.dropout: got 1, expected a number from 0 and below 1"),
         (
             {"kind": "wrod"},
-            'head.kind: got "wrod", expected grid, span, tagger, transition, sequence, combined or word',
+            f'head.kind: got "wrod", expected {KINDS}',
         ),
     ],
 )

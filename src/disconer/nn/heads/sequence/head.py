@@ -106,7 +106,7 @@ class SequenceHead(nn.Module):
         """Of each label, after those before it; any for padding.  Shape: (B, T)"""
         place = targets.word[..., None].expand(-1, -1, words.shape[2])
         before = pad(targets.labels[:, :-1], (1, 0))  # END comes first
-        scores = self.writer(words.gather(1, place), before)  # (B, T, labels)
+        scores = self.writer.whole(words.gather(1, place), before)  # (B, T, labels)
         probabilities = scores.masked_fill(~self.valid[targets.choice], -torch.inf).log_softmax(-1)
         chosen: Tensor = probabilities.gather(-1, targets.labels[..., None])[..., 0]
         return chosen
@@ -132,8 +132,9 @@ class TorchScorer:
     def __call__(self, row: Ints, word: Ints, before: Ints, origin: Ints) -> Floats:
         at = torch.from_numpy(np.stack([row, word, before, origin])).to(self.words.device)
         hidden, memory = self.state
-        scores, self.state = self.writer.step(self.words[at[0], at[1]], at[2], (hidden[at[3]], memory[at[3]]))
-        return scores.cpu().numpy()
+        scores, self.state = self.writer(self.words[at[0], at[1]], at[2], (hidden[at[3]], memory[at[3]]))
+        found: Floats = scores.cpu().numpy()
+        return found
 
 
 def build_sequence(
@@ -164,14 +165,14 @@ class WordsGraph(nn.Module):
 
 
 class StepGraph(nn.Module):
-    """See `LabelWriter.step`."""
+    """See `LabelWriter`."""
 
     def __init__(self, writer: LabelWriter) -> None:
         super().__init__()
         self.writer = writer
 
     def forward(self, words: Tensor, before: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        scores, state = self.writer.step(words, before, (hidden, memory))
+        scores, state = self.writer(words, before, (hidden, memory))
         return scores, *state
 
 

@@ -22,22 +22,8 @@ class LabelWriter(nn.Module):
         self.lstm = nn.LSTM(word_size + label_size, size, batch_first=True)
         self.output = nn.Linear(size + word_size, n_labels)
 
-    def forward(self, words: Tensor, before: Tensor) -> Tensor:
-        """
-        words: at hand.  Shape: (B, T, d)
-        before: the labels before; before the first, END.  Shape: (B, T)
-
-        Shape: (B, T, labels)
-        """
-        if torch.is_autocast_enabled("cpu"):
-            with torch.autocast("cpu", enabled=False):  # not every CPU has an LSTM in bf16
-                return self.forward(words, before)
-        words = words.to(self.lstm.all_weights[0][0].dtype)  # LSTMs stay in float32 even in a bf16 network
-        states, _ = self.lstm(self.dropout(self._inputs(words, before)))
-        return self._scores(states, words)
-
-    def step(self, words: Tensor, before: Tensor, state: LstmState) -> tuple[Tensor, LstmState]:
-        """One label of each path, as plain operations: the same numbers as `forward`, in any runtime.
+    def forward(self, words: Tensor, before: Tensor, state: LstmState) -> tuple[Tensor, LstmState]:
+        """The next label of each path, as plain operations: the same numbers as `whole`, in any runtime.
 
         Shape: (R, d), (R,), twice (R, s) -> (R, labels), twice (R, s)
         """
@@ -49,6 +35,21 @@ class LabelWriter(nn.Module):
         memory = keep.sigmoid() * memory + gate.sigmoid() * new.tanh()
         hidden = out.sigmoid() * memory.tanh()
         return self._scores(hidden, words), (hidden, memory)
+
+    def whole(self, words: Tensor, before: Tensor) -> Tensor:
+        """All labels of sentences, where they are known beforehand.
+
+        words: at hand.  Shape: (B, T, d)
+        before: the labels before; before the first, END.  Shape: (B, T)
+
+        Shape: (B, T, labels)
+        """
+        if torch.is_autocast_enabled("cpu"):
+            with torch.autocast("cpu", enabled=False):  # not every CPU has an LSTM in bf16
+                return self.whole(words, before)
+        words = words.to(self.lstm.all_weights[0][0].dtype)  # LSTMs stay in float32 even in a bf16 network
+        states, _ = self.lstm(self.dropout(self._inputs(words, before)))
+        return self._scores(states, words)
 
     def start(self, n_paths: int) -> LstmState:
         """Shape: twice (R, s)"""
