@@ -24,7 +24,9 @@ class CombinedSettings(HeadSettings):
     """The combined head: actions on a stack of spans, chosen with the evidence of a span head trained with it."""
 
     kind: Literal["combined"] = "combined"
-    spans: SpanSection = Field(default=SpanSection(), description="The span head, whose scores are evidence.")
+    spans: SpanSection = Field(
+        default=SpanSection(), description="The span head, whose scores are evidence: actions may find what it misses."
+    )
     transitions: TransitionSection = Field(
         default=TransitionSection(), description="The transition head, whose actions make the entities."
     )
