@@ -23,12 +23,23 @@ HEADS = {
     "tagger": {"head.scheme": "BIOHD1234"},
     "grid": {"head.channels": 16, "head.biaffine": 16, "head.hidden": 32, "head.dropout": 0.0},
     "transition": {"head.stack": 24, "head.hidden": 32, "head.dropout": 0.0},
+    "sequence": {"head.size": 32, "head.dropout": 0.0},
+    "combined": {"head.transitions.stack": 24, "head.transitions.hidden": 32, "head.transitions.dropout": 0.0},
 }
-GRAPHS = {"tagger": {"network.onnx"}, "grid": {"network.onnx", "grid.onnx"}, "transition": set()}  # none: torch only
+OTHERS = [name for name in HEADS if name != "grid"]
+GRAPHS = {  # none: torch only
+    "tagger": {"network.onnx"},
+    "grid": {"network.onnx", "grid.onnx"},
+    "transition": set(),
+    "sequence": {"network.onnx", "labels.onnx"},
+    "combined": set(),
+}
 FOUND = {  # what `init` says of the data
     "tagger": "Tags: BIOHD. Entities that each scheme expresses: BIO ",
     "grid": "Entities of up to 16 words from first to last: 100.0% of them.",
     "transition": "Entities that actions on a stack can make: ",
+    "sequence": "Entities that labels of words can express: ",
+    "combined": "Entities that actions on a stack can make: ",
 }
 ABOUT = {
     "tagger": (
@@ -37,8 +48,17 @@ ABOUT = {
     ),
     "grid": ("with the head `grid`: it scores pairs of words", "None has more than 16 words from its first to its"),
     "transition": ("with the head `transition`: actions, one after another", "No two have the same words."),
+    "sequence": ("with the head `sequence`: an LSTM writes the labels", "None is discontinuous, and no word belongs"),
+    "combined": ("with the head `combined`: actions on a stack of spans", "No two have the same words."),
 }
-STAGES = {"tagger": "tags", "grid": "grid", "transition": "actions"}
+STAGES = {"tagger": "tags", "grid": "grid", "transition": "actions", "sequence": "labels", "combined": "evidence"}
+PROPOSED = {
+    "tagger": "scheme: BIOHD ",
+    "grid": "reach: 16 ",
+    "transition": "beam: 1 ",
+    "sequence": "max_labels: 8 ",
+    "combined": "max_width: 6 ",
+}
 SMALL = {
     "encoder.pooling": "mean",
     "encoder.dropout": 0.0,
@@ -66,7 +86,7 @@ def train(folder: Path, out: str, *more: str) -> Path:
     return folder / out
 
 
-@pytest.fixture(scope="module", params=[pytest.param("tagger", marks=pytest.mark.slow), "grid"])
+@pytest.fixture(scope="module", params=["grid", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the name of a head: data, an encoder, a configuration by `init`, and a trained model in `run`."""
     torch.set_num_threads(1)
@@ -95,29 +115,32 @@ def keys(document: Document) -> list[Any]:
 def test_init(folder: Path) -> None:
     head = load_config(folder / "config.yaml").head
     assert head.kind == folder.name
-    proposed = {"tagger": "scheme: BIOHD ", "grid": "reach: 16 ", "transition": "beam: 1 "}
-    assert proposed[folder.name] in (folder / "config.yaml").read_text("utf-8")
+    assert PROPOSED[folder.name] in (folder / "config.yaml").read_text("utf-8")
 
 
 def test_check_shows_what_settings_express(folder: Path) -> None:
     oracle = json.loads(run("check", folder / "data" / "dev.jsonl", "--head", folder.name, "--json").stdout)["oracle"]
-    compared = {"tagger": ("scheme=BIO", "scheme=BIOHD1234"), "grid": ("reach=8", "reach=null")}
-    if folder.name == "transition":
+    compared = {
+        "tagger": ("scheme=BIO", "scheme=BIOHD1234"),
+        "grid": ("reach=8", "reach=null"),
+        "sequence": ("max_labels=1", "max_labels=2"),
+    }
+    if folder.name in ("transition", "combined"):
         [(_, only)] = oracle.items()
         assert list(only["lost"]) == ["shares words with other entities in a way for which no actions were found"]
         assert only["all"]["found"] + sum(only["lost"].values()) == only["all"]["gold"]  # two by two parts, less one
         return
     less, more = (oracle[name]["all"]["f1"] for name in compared[folder.name])
-    if folder.name == "tagger":
-        assert less < more < 1  # two by two parts are beyond every scheme of tags
+    if folder.name in ("tagger", "sequence"):
+        assert less < more < 1  # two by two parts are beyond every scheme of tags, and gaps beyond labels of words
     else:
         assert less == more == 1  # and no trouble for a grid
 
 
 def test_it_learns_discontinuous_entities_and_says_what_it_cannot(folder: Path) -> None:
     figures = json.loads((folder / "run" / "dev.json").read_text())
-    assert figures["overall"]["f1"] > 0.6
-    assert figures["kinds"]["discontinuous"]["right"] > 0
+    assert figures["overall"]["f1"] > (0.5 if folder.name == "sequence" else 0.6)  # a third has gaps
+    assert (figures["kinds"]["discontinuous"]["right"] > 0) == (folder.name != "sequence")
     card = (folder / "run" / "best" / "README.md").read_text("utf-8")
     assert all(sentence in " ".join(card.split()) for sentence in ABOUT[folder.name])
 
@@ -149,7 +172,7 @@ def test_predict_finds_what_the_recogniser_finds(folder: Path, tmp_path: Path) -
     ner = Recognizer.from_pretrained(folder / "run")
     expected = list(ner.annotate(gold(folder)))
     assert [keys(document) for document in read(tmp_path / "found.jsonl")] == [keys(one) for one in expected]
-    assert sum(len(one.entities) for one in expected) > 20
+    assert sum(len(one.entities) for one in expected) > 10
 
 
 def test_serve(folder: Path) -> None:
@@ -188,7 +211,7 @@ def test_export(folder: Path, tmp_path: Path, how: list[str]) -> None:
     if how == ["--onnx"] and not GRAPHS[folder.name]:
         refused = CliRunner().invoke(app, ["export", str(folder / "run"), str(tmp_path / "out"), *how])
         assert refused.exit_code == 1
-        assert "A head of kind transition has no ONNX graph" in str(refused.exception)
+        assert f"A head of kind {folder.name} has no ONNX graph" in str(refused.exception)
         return
     run("export", folder / "run", tmp_path / "out", *how)
     before, after = (Recognizer.from_pretrained(path) for path in (folder / "run", tmp_path / "out"))
@@ -198,4 +221,4 @@ def test_export(folder: Path, tmp_path: Path, how: list[str]) -> None:
         assert [keys(one) for one in found] == [keys(one) for one in before.annotate(documents)]
         files = {path.name for path in (tmp_path / "out").glob("*.onnx")}
         assert files == GRAPHS[folder.name]
-    assert sum(len(one.entities) for one in found) > 20
+    assert sum(len(one.entities) for one in found) > 10

@@ -34,6 +34,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "span, BiLSTM and GCN": {"encoder": {"lstm": {"size": 8, "layers": 2}}, "syntax": SYNTAX},
     "span, capitals, mix of layers": {"case": True, "encoder": {"lstm": None, "pooling": "max", "layers": "mix"}},
     "tagger": {"encoder": {"lstm": {"size": 8}}, "head": {"kind": "tagger", "scheme": "BIOHD"}},
+    "sequence": {"encoder": {"lstm": {"size": 8}}, "head": {"kind": "sequence", "size": 8}},
     "grid": {"encoder": {"lstm": {"size": 8}}, "head": {"kind": "grid", "threshold": 0.3}},
 }
 SAVE: dict[str, Callable[[Model, Path], None]] = {"whole": save_model, "compact": save_compact}

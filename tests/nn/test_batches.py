@@ -174,7 +174,7 @@ def scores(model: Model, batch: WordBatch) -> list[torch.Tensor]:
     """Of every window, the scores of the spans that exist."""
     with torch.inference_mode():
         head = model.network.head
-        values, exist = head._span_scores(model.network.words(batch), batch)
+        values, exist = head.span_scores(model.network.words(batch), batch)
     return [values[row][exist[row]] for row in range(len(batch.lengths))]
 
 

@@ -86,7 +86,7 @@ def test_a_sentence_without_a_parse_gets_nothing_from_syntax() -> None:
 def test_span_and_pair_scores_are_the_equations(hidden: list[int], max_width: int | None) -> None:
     model = toy_model(head={"max_width": max_width, "fragments": {"hidden": hidden}, "relations": {"hidden": hidden}})
     head, words, batch = _in_double(model)
-    scores, valid = head._span_scores(words, batch)
+    scores, valid = head.span_scores(words, batch)
     for row, length in enumerate(batch.lengths):
         for i, j in _spans(length, max_width):
             span = reference.span_vector(words[row], head.widths.table, i, j)
@@ -114,7 +114,7 @@ def test_loss_is_the_equation(overlapping: bool, multilabel: bool) -> None:
     # Some spans are predicted without being gold, so that pairs come from both.
     head.fragments.first.weight.data *= 4
     head.fragments.rest[-1].bias.data.zero_()
-    scores, valid = head._span_scores(words, batch)
+    scores, valid = head.span_scores(words, batch)
     targets = head.batch_targets(
         [head.window_targets(window, own) for window, own in zip(windows, entities, strict=True)]
     )

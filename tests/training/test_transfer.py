@@ -53,7 +53,15 @@ def assert_whole(own: Head, given: Head, transfer: Transfer) -> None:
 
 each_head = pytest.mark.parametrize(
     ("kind", "settings"),
-    [("span", []), ("grid", []), ("tagger", []), ("tagger", ["scheme=multilabel"]), ("transition", [])],
+    [
+        ("span", []),
+        ("grid", []),
+        ("tagger", []),
+        ("tagger", ["scheme=multilabel"]),
+        ("transition", []),
+        ("sequence", []),
+        ("combined", []),
+    ],
 )
 
 
@@ -183,3 +191,30 @@ def test_transition() -> None:
     shared = {action: action for action in range(5)} | {5: 6}  # all but COMPLETE; COMPLETE-Drug
     assert_places(own, given, before, "scorer.output.weight", shared, size=7)
     assert_places(own, given, before, "past.vectors.weight", shared | {7: 8}, size=8)  # and the start
+
+
+def test_sequence() -> None:
+    own, given = build("sequence", OWN), build("sequence", GIVEN)
+    before, transfer = started(own, given)
+    assert set(transfer.partly) == {"writer.vectors.weight", "writer.output.weight", "writer.output.bias"}
+    assert_whole(own, given, transfer)
+    shared = {0: 0} | {1 + 2 * mark: 2 + 3 * mark for mark in range(4)}  # end; B, I, L and U of Drug
+    for name in transfer.partly:
+        assert_places(own, given, before, name, shared, size=9)
+
+
+def test_combined() -> None:
+    own, given = build("combined", OWN), build("combined", GIVEN)
+    before, transfer = started(own, given)
+    assert not transfer.fresh
+    assert_whole(own, given, transfer)
+    parts = {name.split(".")[0] for name in transfer.partly}
+    assert parts == {"spans", "transitions", "evidence"}
+    name = "evidence.linear.weight"
+    now, there = own.state_dict()[name], given.state_dict()[name]
+    assert now.shape[1] == 4 * 3 + 2
+    of_sets = {3 * place + n: 4 * place + known for place in range(4) for n, known in ((0, 1), (2, 3))}
+    taken = of_sets | {12: 17}  # of each set, Drug and succession; Drug at the front
+    for column in range(now.shape[1]):
+        known = taken.get(column)
+        assert torch.equal(now[:, column], before[name][:, column] if known is None else there[:, known])

@@ -55,6 +55,8 @@ HEADS: Registry[Configurable] = Registry(
         "span": "disconer.nn.heads.span:SPAN",
         "tagger": "disconer.nn.heads.tagger:TAGGER",
         "transition": "disconer.nn.heads.transition:TRANSITION",
+        "sequence": "disconer.nn.heads.sequence:SEQUENCE",
+        "combined": "disconer.nn.heads.combined:COMBINED",
     },
     what="kind of head",
 )

@@ -149,6 +149,14 @@ class HeadKind(Protocol[S]):
         return None
 
 
+def share_expressed(kind: HeadKind[S], survey: Survey, settings: S) -> float:
+    """The fraction of the entities of some data that a perfect head of this kind finds."""
+    reaches = [kind.reach(own, n_words, settings) for n_words, own in survey.sentences]
+    lost = sum(len(reach.lost) for reach in reaches)
+    total = sum(len({entity.key for entity in own}) for _, own in survey.sentences)
+    return 1 - lost / max(1, total)
+
+
 def head_kind(name: str) -> HeadKind[Any]:
     """The kind of that name."""
     return cast(HeadKind[Any], HEADS.get(name))

@@ -14,24 +14,17 @@ from disconer import DisconerError, Document, Entity, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.heads.transition import TRANSITION
 from disconer.nn.heads.transition.actions import FIRST_COMPLETE, State, entities_of
-from disconer.nn.heads.transition.decoding import Decoder, Path
+from disconer.nn.heads.transition.decoding import Decoder, Hints, Path
 from disconer.nn.heads.transition.head import TransitionHead
 from disconer.nn.heads.transition.kind import TransitionSettings
 from disconer.nn.heads.transition.targets import action_targets
 from disconer.nn.parts import WordBatch
-from disconer.nn.reader import Subwords
-from disconer.nn.windows import Window, windows
-from disconer.text import segment
-from disconer.text.alignment import TokenEntity, align
+from nn.heads.sentences import cut, words
 from nn.toy import toy_model
 
 TEXT = "a b c d e f g h i j"  # ten words of one character, two apart
 SMALL = {"stack": 5, "actions": 3, "hidden": 6, "dropout": 0.0}
 WORD_SIZE = 4
-
-
-def words(*ranges: tuple[int, int]) -> tuple[tuple[int, int], ...]:
-    return tuple((2 * first, 2 * end - 1) for first, end in ranges)
 
 
 def lively_head(**settings: object) -> TransitionHead:
@@ -49,6 +42,8 @@ class Sentences:
     def __init__(self, lengths: Sequence[int]) -> None:
         self.lengths = list(lengths)
         self.word_mask = torch.arange(max(lengths)) < torch.tensor(self.lengths)[:, None]
+        self.own_mask = self.word_mask
+        self.real_words = self.word_mask.flatten().nonzero()[:, 0]
 
 
 def batch_of(*lengths: int) -> tuple[torch.Tensor, WordBatch]:
@@ -66,10 +61,12 @@ def random_actions(n_words: int, seed: int) -> list[int]:
     return actions
 
 
-def scored_one_by_one(head: TransitionHead, sentence: torch.Tensor, actions: Sequence[int]) -> list[float]:
+def scored_one_by_one(
+    head: TransitionHead, sentence: torch.Tensor, actions: Sequence[int], hints: Hints | None = None
+) -> list[float]:
     """The log probabilities of actions of a sentence by itself, as prediction computes them."""
     mask = torch.ones(1, len(sentence), dtype=torch.bool)
-    decoder = Decoder(head.nodes, head.past, head.scorer, words=sentence[None], word_mask=mask, beam=7)
+    decoder = Decoder(head.nodes, head.past, head.scorer, words=sentence[None], word_mask=mask, beam=7, hints=hints)
     path, states, scores = Path(0, head.past.start), None, []
     for action in actions:
         best, chosen, states = decoder._likeliest([path], [len(sentence)], states)
@@ -148,14 +145,6 @@ def test_the_score_is_the_product_of_the_actions_that_made_an_entity() -> None:
         (1, 0b1001, -1 - 32 - 64 - 128),  # the kept word, the new one, REDUCE, COMPLETE; not OUT
     ]
     assert path.score == -255
-
-
-def cut(document: Document, max_subwords: int) -> tuple[list[Window], list[TokenEntity]]:
-    document = segment(document)
-    [sentence], [entities] = document.sentences or (), align(document)[0]
-    n_words = len(sentence.tokens)
-    subwords = Subwords(np.arange(n_words), np.arange(n_words), np.arange(1, n_words + 1))
-    return windows(sentence, subwords, max_subwords=max_subwords), entities
 
 
 def test_what_a_window_cuts_teaches_nothing_there() -> None:

@@ -110,7 +110,12 @@ class SpanHead(nn.Module):
 
     def loss(self, words: Tensor, batch: WordBatch, targets: SpanTargetBatch) -> Tensor:
         """Alpha * NLL(fragments) + beta * NLL(relations), summed over the batch."""
-        scores, exists = self._span_scores(words, batch)
+        return self.loss_of_scores(*self.span_scores(words, batch), words, batch, targets)
+
+    def loss_of_scores(
+        self, scores: Tensor, exists: Tensor, words: Tensor, batch: WordBatch, targets: SpanTargetBatch
+    ) -> Tensor:
+        """The same, from `span_scores`."""
         valid = exists & batch.own_mask[:, :, None]  # where windows overlap, a span is learned in only one of them
         loss = self.alpha * self._fragment_loss(scores, valid, targets)
         if self.relations is not None:
@@ -153,7 +158,7 @@ class SpanHead(nn.Module):
 
     def launch(self, words: Tensor, batch: WordBatch) -> SpanScores:
         """See `Head`."""
-        scores, exists = self._span_scores(words, batch)
+        scores, exists = self.span_scores(words, batch)
         return SpanScores(words, scores, margins(scores, exists, multilabel=self.multilabel), batch.lengths)
 
     def collect(self, launched: SpanScores) -> list[list[Found]]:
@@ -174,7 +179,7 @@ class SpanHead(nn.Module):
 
     # Both
 
-    def _span_scores(self, words: Tensor, batch: WordBatch) -> tuple[Tensor, Tensor]:
+    def span_scores(self, words: Tensor, batch: WordBatch) -> tuple[Tensor, Tensor]:
         """Scores of all spans, and which of them exist.  Shape: (B, N, W, classes), (B, N, W)
 
         Padding is left out before spans are scored: most of a batch of sentences of different lengths is padding.
@@ -191,10 +196,13 @@ class SpanHead(nn.Module):
 
     def _relation_scores(self, words: Tensor, spans: SpanPlaces, pairs: Ints) -> Tensor:
         """Shape: (pairs, relations)"""
+        place, on_device = (torch.from_numpy(one).to(words.device) for one in (spans.place, pairs))
+        return self.relation_scores(words, place, on_device)
+
+    def relation_scores(self, words: Tensor, place: Tensor, pairs: Tensor) -> Tensor:
+        """Of pairs of spans; see `RelationScorer`.  Shape: (B, N, d), (3, K), (2, pairs) -> (pairs, relations)"""
         assert self.relations is not None
-        place = torch.from_numpy(spans.place).to(words.device)
-        on_device = torch.from_numpy(pairs).to(words.device)
-        scores: Tensor = self.relations(words, self.widths(place[2]), place, on_device)
+        scores: Tensor = self.relations(words, self.widths(place[2]), place, pairs)
         return scores.float()
 
 

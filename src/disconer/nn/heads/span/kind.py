@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import Field
 
@@ -38,10 +38,9 @@ class RelationSettings(Section):
     dropout: Fraction = Field(default=0.4, description="Dropout of the hidden units.")
 
 
-class SpanSettings(HeadSettings):
-    """The span model: spans, fragments, relations between them, entities."""
+class SpanSection(Section):
+    """Spans, fragments, relations between them. Other heads may have it as a section of theirs."""
 
-    kind: Literal["span"] = "span"
     max_width: Count | None = Field(
         default=8, description="Maximum words per fragment; wider ones are missed. null: no limit."
     )
@@ -64,23 +63,28 @@ class SpanSettings(HeadSettings):
         return self.labels == "many"
 
 
+class SpanSettings(SpanSection, HeadSettings):
+    """The span model: spans, fragments, relations between them, entities."""
+
+    kind: Literal["span"] = "span"
+
+
+Spans = TypeVar("Spans", bound=SpanSection)
+
 COVERED = 0.99  # fraction of the fragments that a width limit must cover
 NARROWEST = 6  # the paper's smallest limit: a small sample must not restrict a model more
 MULTILABEL = 0.01  # fraction of spans with two labels above which a model should be multilabel
 
 
-def propose_spans(survey: Survey, settings: SpanSettings) -> Proposal[SpanSettings]:
-    """The smallest width limit that covers enough of the fragments, and multilabel if the data is."""
+def fitted_spans(survey: Survey, settings: Spans) -> tuple[Spans, list[str]]:
+    """The smallest width limit that covers enough of the fragments, and multilabel if the data is; both in words."""
     widths, multilabel = _spans(survey)
     limit = width_limit(widths)
     labels = "many" if multilabel > MULTILABEL else "one"
-    return Proposal(
-        settings.model_copy(update={"max_width": limit, "labels": labels}),
-        [
-            f"Spans up to {limit} words: {_covered(widths, limit):.1%} of the fragments.",
-            f"Labels per span: {labels}; {multilabel:.1%} of the spans have more than one.",
-        ],
-    )
+    return settings.model_copy(update={"max_width": limit, "labels": labels}), [
+        f"Spans up to {limit} words: {_covered(widths, limit):.1%} of the fragments.",
+        f"Labels per span: {labels}; {multilabel:.1%} of the spans have more than one.",
+    ]
 
 
 def _spans(survey: Survey) -> tuple[Counter[int], float]:
@@ -115,6 +119,43 @@ def _covered(widths: Counter[int], limit: int) -> float:
 UNLIMITED_WIDTHS = 64  # rows of the width table when spans have no limit: wider ones share the last
 
 
+def build_span(settings: SpanSection, labels: Sequence[str], *, word_size: int) -> SpanHead:
+    from disconer.nn.heads.span.head import SpanHead
+    from disconer.nn.heads.span.scorers import FragmentScorer, RelationScorer, WidthEmbedding
+    from disconer.nn.heads.span.targets import Relation
+
+    fragments = FragmentScorer(
+        word_size=word_size,
+        width_size=settings.width_size,
+        hidden=settings.fragments.hidden,
+        n_classes=len(labels) + 1,
+        dropout=settings.fragments.dropout,
+    )
+    relations = RelationScorer(
+        word_size=word_size,
+        width_size=settings.width_size,
+        hidden=settings.relations.hidden,
+        n_classes=len(Relation),
+        dropout=settings.relations.dropout,
+    )
+    return SpanHead(
+        labels=labels,
+        max_width=settings.max_width,
+        widths=WidthEmbedding(max_width=settings.max_width or UNLIMITED_WIDTHS, size=settings.width_size),
+        fragments=fragments,
+        relations=relations if settings.relations.enabled else None,
+        overlapping=settings.relations.overlapping,
+        multilabel=settings.multilabel,
+        alpha=settings.alpha,
+        beta=settings.beta,
+    )
+
+
+def span_cells(n_words: int, settings: SpanSection) -> int:
+    """See `HeadKind.cells`."""
+    return n_words * min(settings.max_width or n_words, n_words)
+
+
 class SpanKind(HeadKind[SpanSettings]):
     """See `HeadKind`."""
 
@@ -124,44 +165,16 @@ class SpanKind(HeadKind[SpanSettings]):
     variants = (*(f"max_width={width}" for width in range(6, 17)), "max_width=null")
 
     def build(self, settings: SpanSettings, labels: Sequence[str], *, word_size: int) -> SpanHead:
-        from disconer.nn.heads.span.head import SpanHead
-        from disconer.nn.heads.span.scorers import FragmentScorer, RelationScorer, WidthEmbedding
-        from disconer.nn.heads.span.targets import Relation
-
-        fragments = FragmentScorer(
-            word_size=word_size,
-            width_size=settings.width_size,
-            hidden=settings.fragments.hidden,
-            n_classes=len(labels) + 1,
-            dropout=settings.fragments.dropout,
-        )
-        relations = RelationScorer(
-            word_size=word_size,
-            width_size=settings.width_size,
-            hidden=settings.relations.hidden,
-            n_classes=len(Relation),
-            dropout=settings.relations.dropout,
-        )
-        return SpanHead(
-            labels=labels,
-            max_width=settings.max_width,
-            widths=WidthEmbedding(max_width=settings.max_width or UNLIMITED_WIDTHS, size=settings.width_size),
-            fragments=fragments,
-            relations=relations if settings.relations.enabled else None,
-            overlapping=settings.relations.overlapping,
-            multilabel=settings.multilabel,
-            alpha=settings.alpha,
-            beta=settings.beta,
-        )
+        return build_span(settings, labels, word_size=word_size)
 
     def reach(self, entities: Sequence[TokenEntity], n_words: int, settings: SpanSettings) -> Reach:
         return span_reach(entities, settings.max_width, relations=settings.relations.enabled)
 
     def cells(self, n_words: int, settings: SpanSettings, labels: Sequence[str]) -> int:
-        return n_words * min(settings.max_width or n_words, n_words)
+        return span_cells(n_words, settings)
 
     def propose(self, survey: Survey, settings: SpanSettings) -> Proposal[SpanSettings]:
-        return propose_spans(survey, settings)
+        return Proposal(*fitted_spans(survey, settings))
 
     def limits(self, settings: SpanSettings, labels: Sequence[str]) -> Iterator[str]:
         if settings.max_width is not None:

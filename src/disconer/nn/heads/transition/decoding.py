@@ -5,14 +5,14 @@ Greedy, or with a beam: of each window, the likeliest sequences of actions go on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from disconer.nn.heads.beam import Step, best_paths, best_steps
 from disconer.nn.heads.transition.actions import FIRST_COMPLETE, OUT, SHIFT, State, ranges_of
 from disconer.nn.heads.transition.network import LstmState, NextAction, PastActions, StackNodes
 from disconer.nn.heads.transition.targets import NONE, SEEN, following
@@ -70,6 +70,10 @@ class Path(NamedTuple):
         return [*self.nodes[: -SEEN - 1 : -1], 0, 0, 0][:SEEN]
 
 
+# From paths and the next word of each, (R, 1), NONE at the end, to the hints of `NextAction`, (R, 1, hidden).
+Hints = Callable[[Sequence[Path], Tensor], Tensor]
+
+
 class Decoder:
     """Finds the entities of a batch.
 
@@ -78,9 +82,17 @@ class Decoder:
     """
 
     def __init__(
-        self, nodes: StackNodes, past: PastActions, scorer: NextAction, *, words: Tensor, word_mask: Tensor, beam: int
+        self,
+        nodes: StackNodes,
+        past: PastActions,
+        scorer: NextAction,
+        *,
+        words: Tensor,
+        word_mask: Tensor,
+        beam: int,
+        hints: Hints | None = None,
     ) -> None:
-        self.stack, self.past, self.scorer = nodes, past, scorer
+        self.stack, self.past, self.scorer, self.hints = nodes, past, scorer, hints
         self.words, self.word_mask, self.beam = words, word_mask, beam
         self.nodes = nodes.none().to(words.dtype)  # all nodes so far; there is room for more
         self.n_nodes = 1
@@ -92,7 +104,7 @@ class Decoder:
         while unfinished := [path for path in paths if path.state != State(lengths[path.row])]:
             scores, actions, states = self._likeliest(unfinished, lengths, states)
             finished = [path for path in paths if path.state == State(lengths[path.row])]
-            paths = self._go_on(finished, list(self._steps(unfinished, scores, actions)))
+            paths = self._go_on(finished, list(best_steps(unfinished, scores, actions, self.beam)))
         best = {path.row: path for path in sorted(paths, key=lambda path: path.score)}
         return [list(best[row].found) for row in range(len(lengths))]
 
@@ -105,37 +117,22 @@ class Decoder:
         so_far, states = self.past(last[:, None], earlier)
         seen = self.stack.stack_state(self.nodes[self._tensor([path.seen for path in paths])])  # (R, 3, s)
         fronts = [path.state.front if path.state.front < lengths[path.row] else NONE for path in paths]
+        front = self._tensor(fronts)[:, None]
+        hints = None if self.hints is None else self.hints(paths, front)
         valid = self._tensor([path.state.valid(lengths[path.row]) for path in paths]).bool()
         everywhere = len(paths) == len(self.words) and self.beam == 1  # each window has its path, in their order
         words, mask = (self.words, self.word_mask) if everywhere else (self.words[row], self.word_mask[row])
-        scores = self.scorer(words, mask, seen[:, None], self._tensor(fronts)[:, None], so_far, valid[:, None])[:, 0]
+        scores = self.scorer(words, mask, seen[:, None], front, so_far, valid[:, None], hints)[:, 0]
         best, actions = scores.topk(min(self.beam, scores.shape[1]), -1)
         return best.tolist(), actions.tolist(), states
 
-    def _steps(
-        self, paths: Sequence[Path], scores: list[list[float]], actions: list[list[int]]
-    ) -> Iterator[tuple[Path, int, float, int]]:
-        """The likeliest steps of each window: path, action, its log probability, and the position of the path."""
-        steps = [
-            (path, action, score, place)
-            for place, path in enumerate(paths)
-            for action, score in zip(actions[place], scores[place], strict=True)
-            if score > -np.inf
-        ]
-        for _, own in groupby(steps, key=lambda step: step[0].row):
-            yield from sorted(own, key=lambda step: -(step[0].score + step[2]))[: self.beam]
-
-    def _go_on(self, finished: Sequence[Path], steps: Sequence[tuple[Path, int, float, int]]) -> list[Path]:
+    def _go_on(self, finished: Sequence[Path], steps: Sequence[Step[Path]]) -> list[Path]:
         """The paths after some steps and those that were finished: of each window, the best."""
-        new = self._make([(path, action) for path, action, _, _ in steps])
+        new = self._make([(step.path, step.number) for step in steps])
         paths = [
-            path.after(action, score, place, node)
-            for (path, action, score, place), node in zip(steps, new, strict=True)
+            step.path.after(step.number, step.score, step.place, node) for step, node in zip(steps, new, strict=True)
         ]
-        if self.beam == 1:
-            return [*finished, *paths]
-        ordered = sorted([*finished, *paths], key=lambda path: (path.row, -path.score))
-        return [path for _, own in groupby(ordered, key=lambda path: path.row) for path in list(own)[: self.beam]]
+        return best_paths([*finished, *paths], self.beam)
 
     def _make(self, steps: Sequence[tuple[Path, int]]) -> list[int]:
         """Make the nodes of some actions; returns the number of each, any where an action makes none."""

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from disconer.nn.heads.transition.actions import action_names
-from disconer.nn.heads.transition.decoding import Decoder, found_entities
+from disconer.nn.heads.transition.decoding import Decoder, Hints, found_entities
 from disconer.nn.heads.transition.network import NextAction, PastActions, StackNodes
 from disconer.nn.heads.transition.oracle import oracle
 from disconer.nn.heads.transition.targets import ActionTargets, Level, action_targets, order_nodes
@@ -101,19 +101,21 @@ class TransitionHead(nn.Module):
             levels=order.levels,
         )
 
-    def loss(self, words: Tensor, batch: WordBatch, targets: ActionBatch) -> Tensor:
-        """See `Head`: minus the log probabilities of the actions."""
-        scores = self.log_probabilities(words, batch, targets)
+    def loss(self, words: Tensor, batch: WordBatch, targets: ActionBatch, hints: Tensor | None = None) -> Tensor:
+        """See `Head`: minus the log probabilities of the actions. hints: see `NextAction`."""
+        scores = self.log_probabilities(words, batch, targets, hints)
         return -scores.where(targets.taught, 0).sum()
 
-    def log_probabilities(self, words: Tensor, batch: WordBatch, targets: ActionBatch) -> Tensor:
+    def log_probabilities(
+        self, words: Tensor, batch: WordBatch, targets: ActionBatch, hints: Tensor | None = None
+    ) -> Tensor:
         """Of each action, after those before it; 0 or less for padding.  Shape: (B, T)"""
         row, word, left, right, below = targets.nodes
         nodes = self.nodes.in_order(targets.levels, words[row, word], left, right, below)  # (1 + M, 4s)
         stack = self.nodes.stack_state(nodes)[targets.seen]  # (B, T, 3, s)
         start = torch.full_like(targets.actions[:, :1], self.past.start)
         past, _ = self.past(torch.cat([start, targets.actions[:, :-1]], 1))  # (B, T, a)
-        scores = self.scorer(words, batch.word_mask, stack, targets.front, past, targets.valid)
+        scores = self.scorer(words, batch.word_mask, stack, targets.front, past, targets.valid, hints)
         chosen: Tensor = scores.gather(-1, targets.actions[..., None])[..., 0]
         return chosen
 
@@ -123,10 +125,11 @@ class TransitionHead(nn.Module):
         """See `Head`. Actions follow from one another, so that all work on them waits for `collect`."""
         return Launched(words, batch.word_mask, batch.lengths)
 
-    def collect(self, launched: Launched) -> list[list[Found]]:
+    def collect(self, launched: Launched, hints: Hints | None = None) -> list[list[Found]]:
         """See `Head`. The score of an entity is the product of the probabilities of the actions that made it."""
         words, word_mask, lengths = launched
-        decoder = Decoder(self.nodes, self.past, self.scorer, words=words, word_mask=word_mask, beam=self.beam)
+        parts = (self.nodes, self.past, self.scorer)
+        decoder = Decoder(*parts, words=words, word_mask=word_mask, beam=self.beam, hints=hints)
         return [found_entities(entities, self.labels) for entities in decoder(lengths)]
 
 
@@ -134,7 +137,7 @@ def _padded(arrays: Sequence[np.ndarray]) -> Tensor:
     return pad_sequence([torch.from_numpy(one) for one in arrays], batch_first=True)
 
 
-def build_transition(
+def make_head(
     *,
     labels: Sequence[str],
     word_size: int,

@@ -115,7 +115,14 @@ class NextAction(nn.Module):
         self.groups: Tensor
 
     def forward(
-        self, words: Tensor, word_mask: Tensor, stack: Tensor, front: Tensor, past: Tensor, valid: Tensor
+        self,
+        words: Tensor,
+        word_mask: Tensor,
+        stack: Tensor,
+        front: Tensor,
+        past: Tensor,
+        valid: Tensor,
+        hints: Tensor | None = None,
     ) -> Tensor:
         """
         words:  Shape: (B, N, d)
@@ -124,6 +131,7 @@ class NextAction(nn.Module):
         front: the next word, -1 for none.  Shape: (B, T)
         past:  Shape: (B, T, a)
         valid: groups of actions.  Shape: (B, T, 3)
+        hints: what else is known of each action, to be added to the hidden units.  Shape: (B, T, hidden)
 
         Shape: (B, T, actions); invalid actions have -inf
         """
@@ -132,7 +140,9 @@ class NextAction(nn.Module):
         place = front.where(front >= 0, words.shape[1])[..., None].expand(-1, -1, words.shape[2])
         features = [stack.flatten(2), gathered.flatten(2), following.gather(1, place), past]
         seen = torch.cat([one.to(words.dtype) for one in features], -1)
-        scores = self.output(self.dropout(self.hidden(self.dropout(seen)).relu())).float()
+        hidden = self.hidden(self.dropout(seen))  # (B, T, hidden)
+        hidden = hidden if hints is None else hidden + hints.to(hidden.dtype)
+        scores = self.output(self.dropout(hidden.relu())).float()
         allowed = valid[..., self.groups]
         allowed = allowed | ~allowed.any(-1, keepdim=True)  # padding has no valid action, and must not become NaN
         probabilities: Tensor = scores.masked_fill(~allowed, -torch.inf).log_softmax(-1)

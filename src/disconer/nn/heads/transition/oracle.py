@@ -21,6 +21,7 @@ What no sequence of actions makes is left out, larger entities being preferred. 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from disconer.evaluate.check import Reach, WordEntity
@@ -190,7 +191,11 @@ SHARING = "shares words with other entities in a way for which no actions were f
 
 def transition_reach(entities: Iterable[WordEntity], n_words: int) -> Reach:
     """What can be found of the entities of a sentence."""
-    keys = list(dict.fromkeys(entities))
+    return _reach(tuple(dict.fromkeys(entities)), n_words)
+
+
+@lru_cache(maxsize=64)  # several heads ask for the same sentence, one after another
+def _reach(keys: tuple[WordEntity, ...], n_words: int) -> Reach:
     labels = sorted({label for label, _ in keys})
     actions, lost = oracle(keys, n_words, {label: number for number, label in enumerate(labels)})
     found = frozenset((labels[label], ranges_of(span)) for label, span in entities_of(actions))

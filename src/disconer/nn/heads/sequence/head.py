@@ -1,0 +1,189 @@
+"""The sequence head: targets, loss and prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+from torch.nn.utils.rnn import pad_sequence
+
+from disconer.nn.heads.kind import Graph, HeadGraphs
+from disconer.nn.heads.sequence.decoding import Decoder
+from disconer.nn.heads.sequence.labels import Alphabet, State, label_names, valid_labels
+from disconer.nn.heads.sequence.network import LabelWriter
+from disconer.nn.heads.sequence.oracle import oracle
+from disconer.nn.heads.sequence.reading import STEP, STEP_INPUTS, STEP_OUTPUTS, WORDS
+from disconer.nn.parts import AxisNames, WordBatch
+from disconer.nn.reader import Bools, Floats, Ints
+from disconer.nn.windows import Found, Window
+from disconer.text.alignment import TokenEntity
+
+
+class LabelTargets(NamedTuple):
+    """The labels of a window, T of them.
+
+    labels: by number.  word: that each belongs to.  choice: which were valid; see `valid_labels`.  Shape: (T,)
+    taught: those that count in the loss.  Shape: (T,)
+    """
+
+    labels: Ints
+    word: Ints
+    choice: Ints
+    taught: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class LabelBatch:
+    """The same of the windows of a batch, padded.  Shape: (B, T)"""
+
+    labels: Tensor
+    word: Tensor
+    choice: Tensor
+    taught: Tensor
+
+    def to(self, device: torch.device) -> LabelBatch:
+        return LabelBatch(*(getattr(self, field.name).to(device, non_blocking=True) for field in fields(self)))
+
+
+class Launched(NamedTuple):
+    """The words of a batch, on its device; lengths: of its windows, on the CPU."""
+
+    words: Tensor
+    lengths: list[int]
+
+
+class SequenceHead(nn.Module):
+    """Entities by labels of words. See `SequenceSettings`."""
+
+    def __init__(self, *, labels: Sequence[str], writer: LabelWriter, max_labels: int, beam: int) -> None:
+        super().__init__()
+        self.labels = tuple(labels)
+        self.label_numbers = {label: number for number, label in enumerate(self.labels)}
+        self.alphabet = Alphabet(len(self.labels), max_labels)
+        self.writer, self.decoder = writer, Decoder(self.labels, self.alphabet, beam)
+        self.register_buffer("valid", torch.from_numpy(valid_labels(len(self.labels)).copy()), persistent=False)
+        self.valid: Tensor
+
+    @property
+    def stages(self) -> dict[str, nn.Module]:
+        """See `Head`."""
+        return {"labels": self.writer}
+
+    def axis_names(self) -> Mapping[str, AxisNames]:
+        """See `Transferable`."""
+        names = label_names(self.labels)
+        return {f"writer.{name}": {0: names} for name in ("vectors.weight", "output.weight", "output.bias")}
+
+    # Training
+
+    def window_targets(self, window: Window, entities: list[TokenEntity]) -> LabelTargets:
+        """See `Head`."""
+        known = [entity for entity in entities if entity.label in self.label_numbers]
+        held = (entity.key for entity in window.within(known))
+        labels = oracle(held, len(window), self.label_numbers, self.alphabet.most).labels
+        state, word, choice = State(), [], []
+        for number in labels:
+            word.append(state.word)
+            choice.append(state.choice(len(window), self.alphabet))
+            state = state.after(number, self.alphabet.n_labels)
+        return LabelTargets(np.array(labels), np.array(word), np.array(choice), window.taught(known)[word])
+
+    def batch_targets(self, targets: Sequence[LabelTargets]) -> LabelBatch:
+        """See `Head`."""
+        columns = zip(*targets, strict=True)
+        return LabelBatch(*(pad_sequence([torch.from_numpy(one) for one in own], batch_first=True) for own in columns))
+
+    def loss(self, words: Tensor, batch: WordBatch, targets: LabelBatch) -> Tensor:
+        """See `Head`: minus the log probabilities of the labels."""
+        return -self.log_probabilities(words, targets).where(targets.taught, 0).sum()
+
+    def log_probabilities(self, words: Tensor, targets: LabelBatch) -> Tensor:
+        """Of each label, after those before it; any for padding.  Shape: (B, T)"""
+        place = targets.word[..., None].expand(-1, -1, words.shape[2])
+        before = pad(targets.labels[:, :-1], (1, 0))  # END comes first
+        scores = self.writer.whole(words.gather(1, place), before)  # (B, T, labels)
+        probabilities = scores.masked_fill(~self.valid[targets.choice], -torch.inf).log_softmax(-1)
+        chosen: Tensor = probabilities.gather(-1, targets.labels[..., None])[..., 0]
+        return chosen
+
+    # Prediction
+
+    def launch(self, words: Tensor, batch: WordBatch) -> Launched:
+        """See `Head`. Labels follow from one another, so that all work on them waits for `collect`."""
+        return Launched(words, batch.lengths)
+
+    def collect(self, launched: Launched) -> list[list[Found]]:
+        """See `Head`."""
+        return self.decoder(TorchScorer(self.writer, launched.words), launched.lengths)
+
+
+class TorchScorer:
+    """See `Scorer`. The states stay on the device.  words:  Shape: (B, N, d)"""
+
+    def __init__(self, writer: LabelWriter, words: Tensor) -> None:
+        self.writer, self.words = writer, words
+        self.state = writer.start(len(words))
+
+    def __call__(self, row: Ints, word: Ints, before: Ints, origin: Ints) -> Floats:
+        at = torch.from_numpy(np.stack([row, word, before, origin])).to(self.words.device)
+        hidden, memory = self.state
+        scores, self.state = self.writer(self.words[at[0], at[1]], at[2], (hidden[at[3]], memory[at[3]]))
+        found: Floats = scores.cpu().numpy()
+        return found
+
+
+def build_sequence(
+    *,
+    labels: Sequence[str],
+    word_size: int,
+    label_size: int,
+    size: int,
+    dropout: float,
+    max_labels: int,
+    beam: int,
+) -> SequenceHead:
+    writer = LabelWriter(
+        word_size=word_size,
+        label_size=label_size,
+        size=size,
+        n_labels=Alphabet(len(labels), max_labels).size,
+        dropout=dropout,
+    )
+    return SequenceHead(labels=labels, writer=writer, max_labels=max_labels, beam=beam)
+
+
+class WordsGraph(nn.Module):
+    """The words, as they are: what is scored is scored step by step."""
+
+    def forward(self, words: Tensor, lengths: Tensor) -> tuple[Tensor]:
+        return (words,)
+
+
+class StepGraph(nn.Module):
+    """See `LabelWriter`."""
+
+    def __init__(self, writer: LabelWriter) -> None:
+        super().__init__()
+        self.writer = writer
+
+    def forward(self, words: Tensor, before: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        scores, state = self.writer(words, before, (hidden, memory))
+        return scores, *state
+
+
+def sequence_graphs(head: SequenceHead) -> HeadGraphs:
+    n_paths, lstm = 3, head.writer.lstm
+    word_size = lstm.input_size - head.writer.vectors.embedding_dim
+    example = (
+        torch.zeros(n_paths, word_size),
+        torch.zeros(n_paths, dtype=torch.int64),
+        torch.zeros(n_paths, lstm.hidden_size),
+        torch.zeros(n_paths, lstm.hidden_size),
+    )
+    step = Graph(StepGraph(head.writer), {name: {0: "paths"} for name in STEP_INPUTS}, STEP_OUTPUTS, example)
+    return HeadGraphs(Graph(WordsGraph(), {}, (WORDS,), example=()), {STEP: step})
