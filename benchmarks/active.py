@@ -22,7 +22,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from statistics import mean
 
@@ -136,8 +136,7 @@ Curve = dict[int, Means]  # by documents annotated
 def curves(files: Sequence[Path]) -> tuple[dict[str, Curve], int]:
     """Means over seeds by order and documents annotated, and the number of seeds."""
     found: defaultdict[str, defaultdict[int, list[Means]]] = defaultdict(lambda: defaultdict(list))
-    for file in files:
-        run = json.loads(file.read_bytes())
+    for run in chain.from_iterable(json.loads(file.read_bytes()) for file in files):
         for one in run["rounds"]:
             found[run["order"]][one["documents"]].append(one)
     n_seeds = min(len(runs) for rounds in found.values() for runs in rounds.values())
@@ -227,7 +226,7 @@ def simulate(given: argparse.Namespace) -> None:
         simulation = Simulation(given.data, given.preset, given.set, given.seed, Path(folder))
         rounds = simulation.run(given.order, given.rounds, given.size)
     record = {"order": given.order, "seed": given.seed, "rounds": [asdict(one) for one in rounds]}
-    given.out.write_text(json.dumps(record, indent=2))
+    given.out.write_text(json.dumps([record], indent=2))
 
 
 if __name__ == "__main__":
