@@ -17,7 +17,7 @@ from disconer.nn.heads.span.targets import Relation
 class SetBatch:
     """Sets of words of a batch, as in `WordSets`.
 
-    asked: padded with 0.  Shape: (B, T, 4)
+    asked:  Shape: (B, T, 4)
     """
 
     asked: Tensor

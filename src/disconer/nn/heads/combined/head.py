@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pad_sequence
 
 from disconer.nn.heads.combined.evidence import EvidenceLayer, SetBatch, SpanEvidence, evidence_names
 from disconer.nn.heads.combined.word_sets import WordSets, asked_about, together, word_sets
@@ -86,10 +85,8 @@ class CombinedHead(nn.Module):
     def batch_targets(self, targets: Sequence[CombinedTargets]) -> CombinedBatch:
         """See `Head`."""
         spans, actions, sets = zip(*targets, strict=True)
-        asked, joined = together(sets)
-        padded = pad_sequence([torch.from_numpy(one) for one in asked], batch_first=True)
         return CombinedBatch(
-            self.spans.batch_targets(spans), self.transitions.batch_targets(actions), _set_batch(joined, padded)
+            self.spans.batch_targets(spans), self.transitions.batch_targets(actions), _set_batch(together(sets))
         )
 
     def loss(self, words: Tensor, batch: WordBatch, targets: CombinedBatch) -> Tensor:
@@ -116,11 +113,11 @@ class CombinedHead(nn.Module):
         """See `Hints`."""
         rows = [path.row for path in paths]
         made = word_sets(rows, [asked_about(path.state, lengths[path.row]) for path in paths])
-        sets = _set_batch(made, torch.from_numpy(made.asked)[:, None]).to(front.device)
+        sets = _set_batch(made._replace(asked=made.asked[:, None])).to(front.device)
         hints: Tensor = self.evidence(evidence(sets, torch.tensor(rows, device=front.device)[:, None], front))
         return hints
 
 
-def _set_batch(sets: WordSets, asked: Tensor) -> SetBatch:
-    """asked: as in `SetBatch`"""
-    return SetBatch(asked, torch.from_numpy(sets.fragments), torch.from_numpy(sets.pairs), sets.n_sets)
+def _set_batch(sets: WordSets) -> SetBatch:
+    asked, fragments, pairs = (torch.from_numpy(one) for one in sets[:3])
+    return SetBatch(asked, fragments, pairs, sets.n_sets)

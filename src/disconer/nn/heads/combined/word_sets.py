@@ -62,12 +62,13 @@ def word_sets(rows: Sequence[int], asked: Sequence[Sequence[Span]]) -> WordSets:
     )
 
 
-def together(windows: Sequence[WordSets]) -> tuple[list[Ints], WordSets]:
-    """What each window asks about, and the sets of all; a window is a row, and `asked` of all one after another."""
+def together(windows: Sequence[WordSets]) -> WordSets:
+    """The sets of windows, each a row; what their actions ask about is padded with nothing.  Shape: (B, T, 4)"""
     sets = np.cumsum([0, *(one.n_sets for one in windows)])
     places = np.cumsum([0, *(one.fragments.shape[1] for one in windows)])
-    asked = [np.where(one.asked == NOTHING, NOTHING, one.asked + n) for one, n in zip(windows, sets, strict=False)]
+    asked = np.full((len(windows), max(len(one.asked) for one in windows), len(ASKED)), NOTHING)
+    for row, one in enumerate(windows):
+        asked[row, : len(one.asked)] = np.where(one.asked == NOTHING, NOTHING, one.asked + sets[row])
     fragments = [one.fragments + np.array([[row], [0], [0], [sets[row]]]) for row, one in enumerate(windows)]
     pairs = [one.pairs + np.array([[places[row]], [places[row]], [sets[row]]]) for row, one in enumerate(windows)]
-    joined = WordSets(np.concatenate(asked), np.concatenate(fragments, 1), np.concatenate(pairs, 1), int(sets[-1]))
-    return asked, joined
+    return WordSets(asked, np.concatenate(fragments, 1), np.concatenate(pairs, 1), int(sets[-1]))

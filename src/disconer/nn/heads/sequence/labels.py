@@ -13,7 +13,7 @@ sentence, and a word has at most a given number of labels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -144,7 +144,9 @@ class Written(NamedTuple):
 def read(numbers: Iterable[int], n_labels: int) -> list[Written]:
     """The entities of a valid sequence, in the order of their ends."""
     found: list[Written] = []
-    word, opened, ahead = 0, iter(()), []  # type: ignore[var-annotated]
+    ahead: list[Written] = []
+    opened: Iterator[Written] = iter(())
+    word = 0
     for place, number in enumerate(numbers):
         if number == END:
             word, opened, ahead = word + 1, iter(ahead), []

@@ -77,7 +77,7 @@ MULTILABEL = 0.01  # fraction of spans with two labels above which a model shoul
 
 
 def fitted_spans(survey: Survey, settings: Spans) -> tuple[Spans, list[str]]:
-    """The smallest width limit that covers enough of the fragments, and multilabel if the data is; both in words."""
+    """The smallest width limit that covers enough of the fragments, multilabel if the data is, and what was found."""
     widths, multilabel = _spans(survey)
     limit = width_limit(widths)
     labels = "many" if multilabel > MULTILABEL else "one"
