@@ -100,8 +100,9 @@ def host(model: str, texts: Sequence[Document]) -> int:
         for positions in chunk.plan:
             windows = [window for position in positions for window in chunk.passages[position]]
             chunk.found.append([_some(len(window), recognizer.model.labels) for window in windows])
+    scale, wanted = recognizer.model.scale, recognizer._wanted(None, None)
     lines, reading = timed(
-        lambda: [to_line(document) for chunk in chunks for document in chunk.annotated(recognizer.model.scale)]
+        lambda: [to_line(document) for chunk in chunks for document in chunk.annotated(scale, wanted)]
     )
     n_entities = sum(line.count(b'"label"') for line in lines)
     told(f"one core reads and writes ({n_entities / n_sentences:.1f} entities per sentence)", n_sentences, reading)
