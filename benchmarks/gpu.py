@@ -39,7 +39,7 @@ from disconer.predict.inputs import BLOCK_RECORDS  # noqa: E402
 from disconer.predict.recognizer import Recognizer  # noqa: E402
 
 SMALL = 8  # the smaller of two runs has so many times fewer texts
-PROFILED_STEPS = 10
+WATCHED, PROFILED, PROFILED_ON_HOST = 8, 10, 12  # steps of the second epoch
 ROWS = 14  # of a profile
 GPU_BATCHES = {"batch_subwords": 2**18, "batch_cells": 2**23, "batch_overhead": 2**14, "size_multiple": 8}
 
@@ -199,15 +199,15 @@ def profile_second_epoch(kind: Any) -> None:
     def watched(self: Any, *inputs: Any) -> Any:
         n_steps[self.progress.epoch] += 1
         at = n_steps[1]
-        if at == PROFILED_STEPS:
+        if at == WATCHED:
             with waits(str(self.accelerator.device)) as found:
                 loss = step(self, *inputs)
             print(f"waits for the device in a step: {sum(found.values())} ({dict(found.most_common(5))})")
             return loss
-        if at == 2 * PROFILED_STEPS:
+        if at == PROFILED:
             with device_profile(str(self.accelerator.device)):
                 return step(self, *inputs)
-        if at == 3 * PROFILED_STEPS:
+        if at == PROFILED_ON_HOST:
             with host_profile():
                 return step(self, *inputs)
         return step(self, *inputs)
