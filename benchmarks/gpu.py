@@ -40,6 +40,7 @@ from disconer.predict.recognizer import Recognizer  # noqa: E402
 
 SMALL = 8  # the smaller of two runs has so many times fewer texts
 WATCHED, PROFILED, PROFILED_ON_HOST = 8, 10, 12  # steps of the second epoch
+PROFILED_BLOCKS = 2
 ROWS = 14  # of a profile
 GPU_BATCHES = {"batch_subwords": 2**18, "batch_cells": 2**23, "batch_overhead": 2**14, "size_multiple": 8}
 
@@ -131,6 +132,7 @@ def alone(given: argparse.Namespace, texts: list[Document], n_sentences: int) ->
     run()  # a GPU plans its work for each size of batch once
     _, seconds = timed(run)
     told("one process without workers, text to JSONL", n_sentences, seconds)
+    blocks = blocks[:PROFILED_BLOCKS]
     with host_profile():
         run()
     with waits(given.device) as found:
