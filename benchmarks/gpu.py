@@ -39,7 +39,8 @@ from disconer.predict.inputs import BLOCK_RECORDS  # noqa: E402
 from disconer.predict.recognizer import Recognizer  # noqa: E402
 
 SMALL = 8  # the smaller of two runs has so many times fewer texts
-PROFILED_STEPS = 10
+WATCHED, PROFILED, PROFILED_ON_HOST = 8, 10, 12  # steps of the second epoch
+PROFILED_BLOCKS = 2
 ROWS = 14  # of a profile
 GPU_BATCHES = {"batch_subwords": 2**18, "batch_cells": 2**23, "batch_overhead": 2**14, "size_multiple": 8}
 
@@ -100,8 +101,9 @@ def host(model: str, texts: Sequence[Document]) -> int:
         for positions in chunk.plan:
             windows = [window for position in positions for window in chunk.passages[position]]
             chunk.found.append([_some(len(window), recognizer.model.labels) for window in windows])
+    scale, wanted = recognizer.model.scale, recognizer._wanted(None, None)
     lines, reading = timed(
-        lambda: [to_line(document) for chunk in chunks for document in chunk.annotated(recognizer.model.scale)]
+        lambda: [to_line(document) for chunk in chunks for document in chunk.annotated(scale, wanted)]
     )
     n_entities = sum(line.count(b'"label"') for line in lines)
     told(f"one core reads and writes ({n_entities / n_sentences:.1f} entities per sentence)", n_sentences, reading)
@@ -130,6 +132,7 @@ def alone(given: argparse.Namespace, texts: list[Document], n_sentences: int) ->
     run()  # a GPU plans its work for each size of batch once
     _, seconds = timed(run)
     told("one process without workers, text to JSONL", n_sentences, seconds)
+    blocks = blocks[:PROFILED_BLOCKS]
     with host_profile():
         run()
     with waits(given.device) as found:
@@ -198,15 +201,15 @@ def profile_second_epoch(kind: Any) -> None:
     def watched(self: Any, *inputs: Any) -> Any:
         n_steps[self.progress.epoch] += 1
         at = n_steps[1]
-        if at == PROFILED_STEPS:
+        if at == WATCHED:
             with waits(str(self.accelerator.device)) as found:
                 loss = step(self, *inputs)
             print(f"waits for the device in a step: {sum(found.values())} ({dict(found.most_common(5))})")
             return loss
-        if at == 2 * PROFILED_STEPS:
+        if at == PROFILED:
             with device_profile(str(self.accelerator.device)):
                 return step(self, *inputs)
-        if at == 3 * PROFILED_STEPS:
+        if at == PROFILED_ON_HOST:
             with host_profile():
                 return step(self, *inputs)
         return step(self, *inputs)

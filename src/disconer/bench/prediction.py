@@ -123,8 +123,7 @@ def measure_latency(
     """Sentence by sentence, the recogniser and the bare encoder in turns."""
     sentences = sample.single_sentences(SINGLE_SENTENCES)
     batches = []
-    for document in sentences:
-        passages = windower.passages(windower.segment(document))
+    for passages in windower.passages_of([windower.segment(document) for document in sentences]):
         batches.append(encoder.load([word_arrays(passages, recognizer.model.reader)]))
     jobs: Jobs = {
         "end_to_end": single_predictions(recognizer, sentences, given=sample.given),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,3 +49,22 @@ class Reader(Protocol):
     def save(self, folder: Path) -> None:
         """Write what is needed to read in the same way again."""
         ...
+
+
+Text = tuple[str, Sequence[Sentence]]  # a text and its sentences
+
+
+@runtime_checkable
+class TextsReader(Protocol):
+    """A reader that takes less time for many texts at once. This method is optional."""
+
+    def read_texts(self, texts: Sequence[Text]) -> list[list[Subwords]]:
+        """Of each text, the subwords of its sentences."""
+        ...
+
+
+def read_texts(reader: Reader, texts: Sequence[Text]) -> list[list[Subwords]]:
+    """Of each text, the subwords of its sentences."""
+    if isinstance(reader, TextsReader):
+        return reader.read_texts(texts)
+    return [reader(text, sentences) for text, sentences in texts]

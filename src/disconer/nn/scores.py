@@ -24,7 +24,7 @@ class ScoreScale:
     offset: float = 0.0
 
     def __call__(self, score: float) -> float:
-        if self == UNSCALED:
+        if self.slope == 1.0 and self.offset == 0.0:
             return score
         return _probability(self.slope * _log_odds(score) + self.offset)
 

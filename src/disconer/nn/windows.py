@@ -16,7 +16,7 @@ import numpy as np
 from disconer.config import Config
 from disconer.core.types import Document, Sentence
 from disconer.nn.encoders import KINDS
-from disconer.nn.reader import Bools, Reader, Subwords
+from disconer.nn.reader import Bools, Reader, Subwords, read_texts
 from disconer.text import TOKENIZERS, SplitterName, segment, splitter_named
 from disconer.text.alignment import Range, TokenEntity, words_of
 
@@ -171,18 +171,24 @@ class Windower:
 
     def windows(self, document: Document) -> list[list[Window]]:
         """The windows of each sentence of a segmented document."""
-        sentences = document.sentences or ()
-        subwords = self._reader(document.text, sentences)
-        return [
-            windows(sentence, own, max_subwords=self._max_subwords)
-            for sentence, own in zip(sentences, subwords, strict=True)
-        ]
+        (own,) = self.windows_of([document])
+        return own
 
-    def passages(self, document: Document) -> list[list[Window]]:
-        """All windows of a segmented document, grouped by what is read together."""
-        found = [window for own in self.windows(document) for window in own]
-        sizes = [len(window.subwords.ids) for window in found]
-        return [[found[number] for number in passage] for passage in passages(sizes, self.context)]
+    def windows_of(self, documents: Sequence[Document]) -> Iterator[list[list[Window]]]:
+        """Of each segmented document, the windows of each sentence."""
+        texts = [(document.text, document.sentences or ()) for document in documents]
+        for (_, sentences), subwords in zip(texts, read_texts(self._reader, texts), strict=True):
+            yield [
+                windows(sentence, own, max_subwords=self._max_subwords)
+                for sentence, own in zip(sentences, subwords, strict=True)
+            ]
+
+    def passages_of(self, documents: Sequence[Document]) -> Iterator[list[list[Window]]]:
+        """Of each segmented document, all windows, grouped by what is read together."""
+        for of_document in self.windows_of(documents):
+            found = [window for own in of_document for window in own]
+            sizes = [len(window.subwords.ids) for window in found]
+            yield [[found[number] for number in passage] for passage in passages(sizes, self.context)]
 
 
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 
-from disconer.core.types import Document, Entity
+from disconer.core.types import Document, Entity, Fragment, normalise
 from disconer.nn.arrays import WordArrays, word_arrays
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Runtime
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, cheapest_batches
+from disconer.predict.asked import Wanted
 from disconer.text.alignment import to_fragments
 
 # The number of documents whose sentences are sorted by length together, so that batches have little padding.
@@ -46,20 +48,24 @@ class Chunk:
         """How far it is, for people: a single text may take minutes."""
         return f"batch {len(self.found):,} of {len(self.plan):,}"
 
-    def annotated(self, scale: ScoreScale) -> Iterator[Document]:
-        """The documents of a complete chunk with the entities found."""
-        entities: list[list[Entity]] = [[] for _ in self.documents]
+    def annotated(self, scale: ScoreScale, wanted: Wanted) -> Iterator[Document]:
+        """The documents of a complete chunk with those of the entities found that are wanted.
+
+        They are numbered before the others are left out.
+        """
+        placed: list[list[Placed]] = [[] for _ in self.documents]
         for positions, batch in zip(self.plan, self.found, strict=True):
             places = [(self.owners[position], window) for position in positions for window in self.passages[position]]
             for (owner, window), in_window in zip(places, batch, strict=True):
-                owned = [found for found in in_window if window.owns(found.ranges[0][0])]
-                entities[owner] += [_entity(found, window, scale) for found in owned]
-        for document, own in zip(self.documents, entities, strict=True):
-            numbered = (
-                Entity(entity.label, entity.fragments, f"T{number}", entity.score)
-                for number, entity in enumerate(sorted(own, key=_position), 1)
+                placed[owner] += [_placed(found, window) for found in in_window if window.owns(found.ranges[0][0])]
+        for document, own in zip(self.documents, placed, strict=True):
+            numbered = enumerate(sorted(own, key=_position), 1)
+            entities = (
+                Entity(label, fragments, f"T{number}", scale(score))
+                for number, (_, _, label, fragments, score) in numbered
+                if label in wanted.labels
             )
-            yield document.replace(entities=tuple(numbered))
+            yield document.replace(entities=tuple(filter(wanted, entities)))
 
 
 def chunk_documents(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:
@@ -89,8 +95,7 @@ class Chunker:
     def __call__(self, segmented: list[Document]) -> Chunk:
         owners: list[int] = []
         passages: list[list[Window]] = []
-        for number, document in enumerate(segmented):
-            own = self._windower.passages(document)
+        for number, own in enumerate(self._windower.passages_of(segmented)):
             owners += [number] * len(own)
             passages += own
         sizes = [sum(max(len(window), len(window.subwords.ids)) for window in passage) for passage in passages]
@@ -119,10 +124,15 @@ class Chunker:
         yield part
 
 
-def _entity(found: Found, window: Window, scale: ScoreScale) -> Entity:
-    ranges = tuple((first + window.start, end + window.start) for first, end in found.ranges)
-    return Entity(found.label, to_fragments(ranges, window.sentence), score=scale(found.score))
+Placed = tuple[int, int, str, tuple[Fragment, ...], float]  # start, end, label, fragments and score of an entity
+
+_position = itemgetter(0, 1, 2, 3)
 
 
-def _position(entity: Entity) -> tuple[object, ...]:
-    return entity.start, entity.end, entity.label, entity.fragments
+def _placed(found: Found, window: Window) -> Placed:
+    start = window.start
+    ranges = tuple([(first + start, end + start) for first, end in found.ranges]) if start else found.ranges
+    fragments = to_fragments(ranges, window.sentence)
+    if len(fragments) > 1:
+        fragments = normalise(fragments)
+    return fragments[0][0], fragments[-1][1], found.label, fragments, found.score

@@ -293,8 +293,7 @@ class Recognizer:
 
     def _completed(self, waiting: deque[Chunk], wanted: Wanted) -> Iterator[Document]:
         while waiting and waiting[0].is_complete:
-            for document in waiting.popleft().annotated(self.model.scale):
-                yield document.replace(entities=tuple(filter(wanted, document.entities)))
+            yield from waiting.popleft().annotated(self.model.scale, wanted)
 
     def _prepare(self, documents: list[Document]) -> Chunk:
         """Everything up to the network."""

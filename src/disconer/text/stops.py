@@ -68,6 +68,7 @@ _UNSPACED = r"(?<=[a-z]{2}[a-z)\]])[.?!](?=[A-Z][a-z]+[\s,]|I\s|A\s)"
 # The stops of Chinese and Japanese need no space.
 _WIDE = rf"[。！？｡]++[{_CLOSERS}」』]*+"
 _STOP = re.compile(f"{_SPACED}|{_UNSPACED}|{_WIDE}")
+_MARK = re.compile(f"[{_MARKS}。！？｡]")  # what each of them begins with
 
 _REACH = 24  # characters looked at before a stop: a longer word is no abbreviation
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:\.[^\W\d_]+)*\Z")
@@ -81,7 +82,10 @@ _VOWELS = frozenset("aeiouy")
 
 def sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
     """Offsets within text[start:end] at which a sentence ends, in order; the end itself is not among them."""
-    for stop in _STOP.finditer(text, start, end):
+    mark = _MARK.search(text, start, end)  # most lines have none, or one at their end
+    if mark is None or mark.start() == end - 1:
+        return
+    for stop in _STOP.finditer(text, mark.start(), end):
         if _ends_sentence(text, start, end, stop):
             start = stop.end()
             yield start

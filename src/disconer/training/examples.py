@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -84,13 +84,18 @@ class Example:
     document: int
 
 
-def make_examples(documents: Iterable[Document], windower: Windower, account: Learnable) -> list[Example]:
+TOGETHER = 256  # documents whose subwords are made together
+
+
+def make_examples(documents: Sequence[Document], windower: Windower, account: Learnable) -> list[Example]:
     """All windows of segmented documents; `account` counts the entities, and those that cannot be learned."""
     examples = []
-    for number, document in enumerate(documents):
+    together = (documents[first : first + TOGETHER] for first in range(0, len(documents), TOGETHER))
+    found = chain.from_iterable(map(windower.windows_of, together))
+    for number, (document, own) in enumerate(zip(documents, found, strict=True)):
         aligned, unaligned = align(document)
         account.add_unaligned(unaligned)
-        for windows, entities in zip(windower.windows(document), aligned, strict=True):
+        for windows, entities in zip(own, aligned, strict=True):
             account.add_sentence(windows, entities)
             examples += [Example(window, entities, number) for window in windows]
     return examples

@@ -75,6 +75,21 @@ def test_a_network_that_is_killed_stops_all(
     assert time.monotonic() - started < jobs.GRACE + 10
 
 
+def test_on_a_gpu_there_are_as_many_workers_as_cores_beside_it(
+    notes: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = asked(notes, model, 1)
+    monkeypatch.setattr(jobs, "usable_cores", lambda: 16)
+    monkeypatch.setattr(jobs, "BLOCK_BYTES", notes.stat().st_size // 40)
+    assert jobs.default_jobs(given.inputs, given.settings) == 1
+    monkeypatch.setattr(jobs, "shares_network", lambda settings: True)
+    assert jobs.default_jobs(given.inputs, given.settings) == 15
+    monkeypatch.setattr(jobs, "BLOCK_BYTES", notes.stat().st_size // 3)
+    assert jobs.default_jobs(given.inputs, given.settings) == 4
+    monkeypatch.setattr(jobs, "BLOCK_BYTES", 2 * notes.stat().st_size)
+    assert jobs.default_jobs(given.inputs, given.settings) == 1
+
+
 def test_a_batch_arrives_as_it_was_sent() -> None:
     numbers, truths = np.array([[3, -1], [2**31 - 1, 0]]), np.array([[True, False]])
     batch = WordArrays(numbers, numbers, numbers, numbers, numbers, truths, numbers, truths, numbers, truths, numbers)

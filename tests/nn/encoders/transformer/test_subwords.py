@@ -94,6 +94,24 @@ def test_half_surrogate_pairs_are_read_as_replacement_characters(text: str) -> N
     ]
 
 
+@pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.mark.parametrize("case", [False, True])
+def test_many_texts_are_read_as_each_alone(name: str, case: bool) -> None:
+    reader = SubwordTokenizer(TOKENIZERS[name](), case=case)
+    texts = ["Swollen knees. ALT raised", "", " \n", "a \u200d b", "x\ud800 naïve\nmRNA", "\U0001f600 pain 😀"]
+    segmented = [(text, segment(Document("d", text)).sentences or ()) for text in texts]
+    together = reader.read_texts(segmented)
+    assert [len(own) for own in together] == [2, 0, 0, 1, 2, 1]
+    for (text, sentences), own in zip(segmented, together, strict=True):
+        for one, other in zip(reader(text, sentences), own, strict=True):
+            assert (one.ids.tolist(), one.first.tolist(), one.end.tolist()) == (
+                other.ids.tolist(),
+                other.first.tolist(),
+                other.end.tolist(),
+            )
+    assert reader.read_texts([]) == []
+
+
 def test_what_stands_around_a_sentence() -> None:
     readers = {name: SubwordTokenizer(make()) for name, make in TOKENIZERS.items()}
     around = {name: (reader.prefix.tolist(), reader.suffix.tolist()) for name, reader in readers.items()}

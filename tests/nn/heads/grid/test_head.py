@@ -226,3 +226,21 @@ def test_sizes_that_a_gpu_likes_change_no_score(monkeypatch: pytest.MonkeyPatch)
     )
     assert found == again
     assert any(found)
+
+
+def test_no_value_on_the_device_is_asked_for_before_the_answer() -> None:
+    """The device `meta` has shapes and no values: whatever would wait for a GPU to tell one is an error there."""
+    model = toy_model(("ADR",), head={"kind": "grid", **SMALL}, encoder={"lstm": None})
+    head, nowhere = model.network.head, torch.device("meta")
+    entities = (Entity("ADR", words((1, 2), (4, 6))),)
+    [window], aligned = prepared(model, Document("d", TEXT, entities), max_subwords=20)
+    arrays = word_arrays([[window], [window]], model.reader, multiple=8)
+    targets = head.batch_targets([head.window_targets(window, aligned)] * 2)
+    network = model.network.to(nowhere)
+    batch = WordBatch.from_arrays(arrays, nowhere)
+    network(batch, targets.to(nowhere)).backward()
+    assert all(parameter.grad is not None for parameter in head.parameters())
+    scored = network.launch(batch)
+    assert scored.cells.scores.shape == (2 * 55, 1 + 3)
+    with pytest.raises((NotImplementedError, RuntimeError)):
+        head.fetch(scored)

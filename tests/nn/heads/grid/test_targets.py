@@ -37,6 +37,13 @@ def test_reach_is_a_limit_and_says_so() -> None:
     assert reach.lost == {keys[0]: too_far(8)}
 
 
+def test_contiguous_entities_within_reach_are_found() -> None:
+    keys: list[Key] = [("A", ((0, 8),)), ("B", ((0, 8),)), ("A", ((1, 2),)), ("A", ((0, 9),))]
+    reach = GRID.reach(token_entities([*keys, keys[0]]), 10, GridSettings(reach=8))
+    assert reach.found == set(keys[:3])
+    assert reach.lost == {keys[3]: too_far(8)}
+
+
 def test_two_by_two_parts_come_back() -> None:
     """Pain (0) and stiffness (2) in knees (4) and hands (6)"""
     keys: list[Key] = [("A", ((a, a + 1), (b, b + 1))) for a in (0, 2) for b in (4, 6)]

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import replace_file
 from disconer.core.types import Sentence
 from disconer.nn.encoders import Words
-from disconer.nn.reader import Ints, Reader, Subwords
+from disconer.nn.reader import Ints, Reader, Subwords, Text
 
 if TYPE_CHECKING:
     from disconer.nn.parts import Encoding
@@ -120,33 +120,54 @@ class SubwordTokenizer:
 
     def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
         """The subwords of sentences of one text."""
-        text = _HALF_PAIR.sub(_REPLACEMENT, text)
-        stretches = [text[sentence.start : sentence.end] for sentence in sentences]
+        (own,) = self.read_texts([(text, sentences)])
+        return own
+
+    def read_texts(self, texts: Sequence[Text]) -> list[list[Subwords]]:
+        """See `TextsReader`. All texts are aligned at once, as if they were one: there may be many short ones."""
+        sound = [_HALF_PAIR.sub(_REPLACEMENT, text) for text, _ in texts]
+        sizes = [len(sentences) for _, sentences in texts]
+        begins = np.repeat(np.cumsum([0, *map(len, sound)])[:-1], sizes)  # of each sentence, where its text does
+        of_text = zip(sound, (sentences for _, sentences in texts), strict=True)
+        stretches = [text[sentence.start : sentence.end] for text, own in of_text for sentence in own]
         encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
-        return self._aligned(encoded, text, sentences)
+        sentences = [sentence for _, own in texts for sentence in own]
+        subwords = iter(self._aligned(encoded, "".join(sound), sentences, begins))
+        return [list(islice(subwords, size)) for size in sizes]
 
     def _mark(self, ids: list[int]) -> Ints:
         """Special tokens."""
         marks = np.array(ids, dtype=np.int64)
         return np.stack([marks, np.full_like(marks, Case.LOWER)], axis=-1) if self._case else marks
 
-    def _aligned(self, encoded: Sequence[Any], text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
-        """All sentences at once, by their places in the text: there may be many short ones. They are in order."""
+    def _aligned(
+        self, encoded: Sequence[Any], text: str, sentences: Sequence[Sentence], begins: Ints
+    ) -> list[Subwords]:
+        """All sentences at once, by their places in the text. They are in order.
+
+        begins: what each counts its places from.  Shape: (sentences,)
+        """
         sizes = [len(encoding) for encoding in encoded]
         bounds = np.cumsum([0, *sizes])  # of each sentence, its first subword; all their number
         ids = np.fromiter(chain.from_iterable(encoding.ids for encoding in encoded), np.int64, bounds[-1])
         ends = chain.from_iterable(chain.from_iterable(encoding.offsets for encoding in encoded))
         offsets = np.fromiter(ends, np.int64, 2 * bounds[-1]).reshape(-1, 2)  # within sentences
-        offsets += np.repeat(np.array([sentence.start for sentence in sentences], np.int64), sizes)[:, None]
+        starts = begins + np.array([sentence.start for sentence in sentences], np.int64)
+        offsets += np.repeat(starts, sizes)[:, None]
         if self._case:
             ids = np.stack([ids, cases(text, offsets)], axis=-1)
-        words = np.array([token for sentence in sentences for token in sentence.tokens], np.int64).reshape(-1, 2)
+        n_words = [len(sentence.tokens) for sentence in sentences]
+        word_bounds = np.cumsum([0, *n_words])
+        ends = chain.from_iterable(chain.from_iterable(sentence.tokens for sentence in sentences))
+        words = np.fromiter(ends, np.int64, 2 * word_bounds[-1]).reshape(-1, 2)
+        words += np.repeat(begins, n_words)[:, None]
         first = np.searchsorted(offsets[:, 1], words[:, 0], side="right")
         end = np.maximum(first, np.searchsorted(offsets[:, 0], words[:, 1], side="left"))
-        word_bounds = np.cumsum([0, *(len(sentence.tokens) for sentence in sentences)])
         return [
             Subwords(ids[start:stop], first[word:last] - start, end[word:last] - start)
-            for (start, stop), (word, last) in zip(pairwise(bounds), pairwise(word_bounds), strict=True)
+            for (start, stop), (word, last) in zip(
+                pairwise(bounds.tolist()), pairwise(word_bounds.tolist()), strict=True
+            )
         ]
 
     def save(self, folder: Path) -> None:

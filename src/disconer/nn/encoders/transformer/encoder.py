@@ -101,7 +101,7 @@ class TransformerWords(WordEncoder):
 
     def inputs(self, piece_ids: Tensor, piece_mask: Tensor) -> dict[str, Tensor]:
         """What the transformer is given of a batch."""
-        seen = full_mask(piece_mask) if piece_mask.is_cuda and self._takes_full_mask else piece_mask
+        seen = full_mask(piece_mask) if piece_mask.device.type != "cpu" and self._takes_full_mask else piece_mask
         if not self.reads_case:
             return {"input_ids": piece_ids, "attention_mask": seen}
         ids, cases = piece_ids.unbind(-1)  # (R, P), (R, P)
