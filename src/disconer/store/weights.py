@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
+from disconer.nn.bits import CHANGE, LARGEST, PLANES, ROWS, change, restore
 from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, IN_NETWORK, check_base
-from disconer.nn.unpacking import CHANGE, LARGEST, PLANES, ROWS, changed, restored
+from disconer.nn.reader import Floats
 from disconer.store.exported import COMPACT, CompactDescription
 
 HEADER_SIZE = 8  # bytes: of the number that says how long the header is
@@ -37,10 +38,10 @@ class ModelWeights:
             check_base(compact.base, compact.base_digest, folder)
             self._base = _WeightFile(BUNDLED_ENCODERS / compact.base / COMPACT_WEIGHTS)
 
-    def read(self, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        """One weight, with 32 bits."""
+    def read(self, name: str, shape: tuple[int, ...], room: Floats | None = None) -> NDArray[Any]:
+        """One weight, with 32 bits. room: of its shape, where to put it; only what is no float is not put there."""
         with damaged_weights(self._path):
-            return self._stored.read(name, shape, self._base)
+            return self._stored.read(name, np.empty(shape, np.float32) if room is None else room, self._base)
 
 
 class _WeightFile:
@@ -55,18 +56,22 @@ class _WeightFile:
             self._entries: dict[str, Any] = json.loads(stream.read(n_bytes))
         self._start = HEADER_SIZE + n_bytes
 
-    def read(self, name: str, shape: tuple[int, ...], base: _WeightFile | None = None) -> NDArray[Any]:
+    def read(self, name: str, room: Floats, base: _WeightFile | None = None) -> NDArray[Any]:
         """base: what a weight of the encoder was before training, if only the change is stored."""
         if name + PLANES in self._entries:
-            return restored(name, self._array(name + PLANES), self._array(name + LARGEST), shape)
+            restore(name, self._array(name + PLANES), self._array(name + LARGEST), room)
+            return room
         if name + CHANGE in self._entries and base is not None:
-            before = base.read(name.removeprefix(IN_NETWORK), shape)
-            parts = (self._array(name + part) for part in (ROWS, CHANGE, LARGEST))
-            return changed(name, before, *parts)
+            base.read(name.removeprefix(IN_NETWORK), room)
+            change(name, room, *(self._array(name + part) for part in (ROWS, CHANGE, LARGEST)))
+            return room
         weight = self._array(name)
-        if weight.shape != shape:
-            raise RuntimeError(f"size mismatch for {name}: the network has {shape}")
-        return weight.astype(np.float32) if weight.dtype == np.float16 else weight
+        if weight.shape != room.shape:
+            raise RuntimeError(f"size mismatch for {name}: the network has {room.shape}")
+        if not np.issubdtype(weight.dtype, np.floating):
+            return weight
+        room[...] = weight
+        return room
 
     def _array(self, name: str) -> NDArray[Any]:
         if name not in self._entries:
