@@ -174,7 +174,11 @@ class Recognizer:
         """
         if not isinstance(text, str):
             raise TypeError(f"a recogniser reads one text (str), got {type(text).__name__}; for many, use pipe(texts)")
-        return next(self._annotate([self._prepare([Document(id, text)])], self._wanted(labels, threshold)))
+        wanted, chunk = self._wanted(labels, threshold), self._prepare([Document(id, text)])
+        for found in self._runtime.find(chunk.batches):
+            chunk.found.append(found)
+            note(chunk.done)
+        return next(self._completed(deque([chunk]), wanted))
 
     @overload
     def pipe(
