@@ -7,11 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from disconer.nn.reader import Floats, Ints
+
+
+class Planes(Protocol):
+    """What `to_planes` gives: an array, or a file that is read as an array is, some columns after others."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def __getitem__(self, key: tuple[slice, slice], /) -> Any: ...
+
 
 Bytes = NDArray[np.uint8]
 Numbers = NDArray[np.uint16]
@@ -49,19 +59,19 @@ def from_planes(planes: Bytes, count: int) -> Numbers:
     return numbers
 
 
-def restore(name: str, planes: Bytes, largest: Floats, weight: Floats) -> None:
+def restore(name: str, planes: Planes, largest: Floats, weight: Floats) -> None:
     """Fill a weight. name: for the message if it does not fit."""
     for first, block in _row_blocks(name, planes, largest, weight.shape):
         weight[first : first + len(block)] = block.reshape(-1, *weight.shape[1:])
 
 
-def change(name: str, weight: Floats, rows: Ints, planes: Bytes, largest: Floats) -> None:
+def change(name: str, weight: Floats, rows: Ints, planes: Planes, largest: Floats) -> None:
     """Change some rows of a weight."""
     for first, block in _row_blocks(name, planes, largest, (len(rows), *weight.shape[1:])):
         weight[rows[first : first + len(block)]] += block.reshape(-1, *weight.shape[1:])
 
 
-def _row_blocks(name: str, planes: Bytes, largest: Floats, shape: tuple[int, ...]) -> Iterator[tuple[int, Floats]]:
+def _row_blocks(name: str, planes: Planes, largest: Floats, shape: tuple[int, ...]) -> Iterator[tuple[int, Floats]]:
     """Some rows after others, each with the place of its first.  Shape: (rows, columns)"""
     bits, n_bytes = planes.shape
     if n_bytes != -(-prod(shape) // 8) or largest.shape != shape[:1]:

@@ -1,16 +1,21 @@
 """What the recogniser works on: documents that are processed together, cut into batches for a network, and put together
-again with what it found.
+again with what it found; and what a call of it asks for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import Any
 
+from disconer.core.errors import DisconerError
 from disconer.core.types import Document, Entity
 from disconer.nn.arrays import WordArrays, word_arrays
-from disconer.nn.reader import Reader
-from disconer.nn.runtime import Runtime
+from disconer.nn.heads.kind import kind_of
+from disconer.nn.runtime import AnyModel, Runtime
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, cheapest_batches
 from disconer.text.alignment import to_fragments
@@ -46,8 +51,8 @@ class Chunk:
         """How far it is, for people: a single text may take minutes."""
         return f"batch {len(self.found):,} of {len(self.plan):,}"
 
-    def annotated(self, scale: ScoreScale) -> Iterator[Document]:
-        """The documents of a complete chunk with the entities found."""
+    def annotated(self, scale: ScoreScale, wanted: Wanted) -> Iterator[Document]:
+        """The documents of a complete chunk with those of the entities found that are wanted."""
         entities: list[list[Entity]] = [[] for _ in self.documents]
         for positions, batch in zip(self.plan, self.found, strict=True):
             places = [(self.owners[position], window) for position in positions for window in self.passages[position]]
@@ -59,7 +64,22 @@ class Chunk:
                 Entity(entity.label, entity.fragments, f"T{number}", entity.score)
                 for number, entity in enumerate(sorted(own, key=_position), 1)
             )
-            yield document.replace(entities=tuple(numbered))
+            yield document.replace(entities=tuple(filter(wanted, numbered)))
+
+
+def as_documents(texts: Iterable[str], ids: Iterable[str] | None = None) -> Iterator[Document]:
+    numbered = (f"text-{number}" for number in count(1))
+    for id, text in zip(numbered, texts) if ids is None else zip(ids, texts, strict=True):  # noqa: B905
+        if not isinstance(text, str):
+            raise TypeError(f"a recogniser reads texts (str), got {type(text).__name__}")
+        yield Document(id, text)
+
+
+def remembered(pairs: Iterable[tuple[str, Any]], waiting: deque[Any]) -> Iterator[str]:
+    """The texts of pairs; the rest waits for their results."""
+    for text, context in pairs:
+        waiting.append(context)
+        yield text
 
 
 def chunk_documents(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:
@@ -77,14 +97,12 @@ def chunk_documents(documents: Iterable[Document], most: int) -> Iterator[list[D
 
 
 class Chunker:
-    """Cuts segmented documents into batches that a runtime can bear.
+    """Cuts segmented documents into batches for a model that a runtime can bear."""
 
-    window_cost: cells that the head makes of a window, by its words.
-    """
-
-    def __init__(self, windower: Windower, reader: Reader, runtime: Runtime, window_cost: Callable[[int], int]) -> None:
-        self._windower, self._reader, self._runtime = windower, reader, runtime
-        self._window_cost = window_cost
+    def __init__(self, windower: Windower, model: AnyModel, runtime: Runtime) -> None:
+        self._windower, self._reader, self._runtime = windower, model.reader, runtime
+        head = model.config.head
+        self._window_cost = partial(kind_of(head).cells, settings=head, labels=model.labels)  # by its number of words
 
     def __call__(self, segmented: list[Document]) -> Chunk:
         owners: list[int] = []
@@ -126,3 +144,27 @@ def _entity(found: Found, window: Window, scale: ScoreScale) -> Entity:
 
 def _position(entity: Entity) -> tuple[object, ...]:
     return entity.start, entity.end, entity.label, entity.fragments
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which entities to keep."""
+
+    labels: frozenset[str]
+    threshold: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise ValueError(f"a threshold lies between 0 and 1, got {self.threshold}")
+
+    def __call__(self, entity: Entity) -> bool:
+        return entity.label in self.labels and (entity.score is None or entity.score >= self.threshold)
+
+
+def known_labels(known: tuple[str, ...], chosen: Collection[str] | None) -> tuple[str, ...]:
+    """Those of the labels of a model that are chosen; all, if none is."""
+    if chosen is None:
+        return known
+    if unknown := [label for label in chosen if label not in known]:
+        raise DisconerError(f"The model has no label {unknown[0]!r}", expected=f"some of {', '.join(known)}")
+    return tuple(label for label in known if label in chosen)

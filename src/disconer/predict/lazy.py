@@ -1,4 +1,6 @@
-"""A recogniser that is loaded with the first document: a run with nothing to do loads no model. No torch here."""
+"""The recogniser that a prediction asks for, loaded at once or with the first document: a run with nothing to do loads
+no model. No torch here.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,25 @@ if TYPE_CHECKING:
     from disconer.predict.recognizer import Recognizer
 
 
+def load_recognizer(settings: Settings) -> Recognizer:
+    """The recogniser for a prediction. It keeps its parses."""
+    from disconer.predict.recognizer import Recognizer  # when it is needed: it may import torch
+
+    return Recognizer.from_pretrained(
+        settings.model,
+        runtime=settings.runtime,
+        device=settings.device,
+        precision=settings.precision,
+        parser=settings.parser,
+        keep_parses=True,
+        labels=None if settings.labels is None else [label.strip() for label in settings.labels.split(",")],
+        threshold=settings.threshold,
+        splitter=settings.splitter,
+    )
+
+
 class LazyRecognizer:
-    """The recogniser for a prediction, loaded when it is needed. It keeps its parses."""
+    """The recogniser for a prediction, loaded when it is needed."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -33,7 +52,5 @@ class LazyRecognizer:
 
     def _recognizer(self) -> Recognizer:
         if self._loaded is None:
-            from disconer.predict.recognizer import load_recognizer  # when it is needed: it may import torch
-
             self._loaded = load_recognizer(self._settings)
         return self._loaded
