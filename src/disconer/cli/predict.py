@@ -29,7 +29,7 @@ from disconer.formats import Format, write
 from disconer.formats.remote import open_source
 from disconer.predict.files import Folder, all_documents
 from disconer.predict.inputs import Share, units
-from disconer.predict.lazy import LazyRecognizer
+from disconer.predict.lazy import LazyRecognizer, load_recognizer
 from disconer.predict.local.folder_record import FolderRecord
 from disconer.predict.local.jobs import default_jobs, useful_jobs
 from disconer.predict.local.work import Work
@@ -177,8 +177,6 @@ def predict_cli(
 
 
 def _show_text(text: str, settings: Settings) -> None:
-    from disconer.predict.recognizer import load_recognizer
-
     recognizer = load_recognizer(settings)
     _draw([recognizer(text)], recognizer.model.labels)
     if recognizer.parses:
@@ -246,8 +244,6 @@ def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | N
 
 
 def _show(work: Work) -> None:
-    from disconer.predict.recognizer import load_recognizer
-
     recognizer = load_recognizer(work.settings)
     found = recognizer.annotate(all_documents(work.inputs, work.ledger))
     _draw(found, recognizer.model.labels, headings=True)

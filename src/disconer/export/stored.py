@@ -20,14 +20,14 @@ from disconer.nn.heads.kind import Graph
 from disconer.nn.int8 import block_size
 from disconer.nn.network import AnyNetwork
 from disconer.store.checkpoint import Model
-from disconer.store.graphs import INT8_NETWORK, NETWORK, UNKNOWN, NoGraphs, Shapes, StoredGraph, StoredGraphs
+from disconer.store.graphs import INT8_NETWORK, NETWORK, NoGraphs, Shapes, StoredGraph, StoredGraphs
 
 LARGE = 2**20  # numbers: ONNX Runtime copies constants; a table as large as this is worth handing over with each batch
 
 
 def with_graphs(model: Model) -> Model:
-    """A model that knows its graphs, made now if they were not before."""
-    return replace(model, graphs=make_graphs(model)) if model.graphs is UNKNOWN else model
+    """A model with new graphs: those that it may have are perhaps of an earlier version of disconer."""
+    return replace(model, graphs=make_graphs(model))
 
 
 def make_graphs(model: Model) -> StoredGraphs | NoGraphs:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from disconer.config import Config
 from disconer.nn.arrays import WordArrays
-from disconer.nn.heads.kind import kind_of
 from disconer.nn.reader import Reader
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found
@@ -79,8 +77,3 @@ class AnyModel(Protocol):
     def save(self, folder: Path) -> None:
         """Write it as a folder that `Recognizer.from_pretrained` reads."""
         ...
-
-
-def window_cost(model: AnyModel) -> Callable[[int], int]:
-    """What a window costs the head of a model, in cells (`HeadKind.cells`), by its number of words."""
-    return partial(kind_of(model.config.head).cells, settings=model.config.head, labels=model.labels)

@@ -16,8 +16,18 @@ import torch
 from torch import Tensor, nn
 
 from disconer.core.files import replace_file
-from disconer.nn.bits import CHANGE_BITS, MATRIX_BITS, TABLE_BITS, to_planes
-from disconer.nn.unpacking import CHANGE, LARGEST, PLANES, ROWS, changed, restored
+from disconer.nn.bits import (
+    CHANGE,
+    CHANGE_BITS,
+    LARGEST,
+    MATRIX_BITS,
+    PLANES,
+    ROWS,
+    TABLE_BITS,
+    change,
+    restore,
+    to_planes,
+)
 
 SMALL = 2**12  # numbers; fewer are stored with 16 bits
 UNMET = 0.01  # a row of a table changes by less, for its largest value, if training never met it: rounding and decay
@@ -38,11 +48,11 @@ def rounded_weights(network: nn.Module, base: Mapping[str, Tensor] | None = None
         elif weight.ndim < 2 or weight.numel() < SMALL:
             stored[name] = weight.half().contiguous()
         elif name in base:
-            change = weight - base[name]
+            difference = weight - base[name]
             least = UNMET * base[name].flatten(1).abs().amax(1) if name in tables else 0
-            rows = (change.flatten(1).abs().amax(1) > least).nonzero().flatten()
+            rows = (difference.flatten(1).abs().amax(1) > least).nonzero().flatten()
             stored[name + ROWS] = rows.int()
-            stored[name + CHANGE], stored[name + LARGEST] = _rounded(change[rows], CHANGE_BITS)
+            stored[name + CHANGE], stored[name + LARGEST] = _rounded(difference[rows], CHANGE_BITS)
         else:
             bits = TABLE_BITS if name in tables else MATRIX_BITS
             stored[name + PLANES], stored[name + LARGEST] = _rounded(weight, bits)
@@ -62,13 +72,12 @@ def full_weights(
     for name, tensor in stored.items():
         weight = name.removesuffix(PLANES).removesuffix(CHANGE)
         if name.endswith(PLANES) and weight in like and weight + LARGEST in stored:
-            largest, shape = stored[weight + LARGEST], tuple(like[weight].shape)
-            full[weight] = torch.from_numpy(restored(weight, tensor.numpy(), largest.numpy(), shape))
+            full[weight] = torch.empty(like[weight].shape)
+            restore(weight, tensor.numpy(), stored[weight + LARGEST].numpy(), full[weight].numpy())
         elif name.endswith(CHANGE) and weight in base and {weight + LARGEST, weight + ROWS} <= stored.keys():
-            before, rows, largest = base[weight].clone(), stored[weight + ROWS], stored[weight + LARGEST]
-            full[weight] = torch.from_numpy(
-                changed(weight, before.numpy(), rows.numpy(), tensor.numpy(), largest.numpy())
-            )
+            full[weight] = base[weight].clone()
+            rows, largest = stored[weight + ROWS].numpy(), stored[weight + LARGEST].numpy()
+            change(weight, full[weight].numpy(), rows, tensor.numpy(), largest)
         elif not name.endswith((LARGEST, ROWS)):
             full[name] = tensor.float() if tensor.is_floating_point() else tensor
     return full

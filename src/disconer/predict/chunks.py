@@ -1,20 +1,24 @@
 """What the recogniser works on: documents that are processed together, cut into batches for a network, and put together
-again with what it found.
+again with what it found; and what a call of it asks for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from operator import itemgetter
+from typing import Any
 
+from disconer.core.errors import DisconerError
 from disconer.core.types import Document, Entity, Fragment, normalise
 from disconer.nn.arrays import WordArrays, word_arrays
-from disconer.nn.reader import Reader
-from disconer.nn.runtime import Runtime
+from disconer.nn.heads.kind import kind_of
+from disconer.nn.runtime import AnyModel, Runtime
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, cheapest_batches
-from disconer.predict.asked import Wanted
 from disconer.text.alignment import to_fragments
 
 # The number of documents whose sentences are sorted by length together, so that batches have little padding.
@@ -68,6 +72,21 @@ class Chunk:
             yield document.replace(entities=tuple(filter(wanted, entities)))
 
 
+def as_documents(texts: Iterable[str], ids: Iterable[str] | None = None) -> Iterator[Document]:
+    numbered = (f"text-{number}" for number in count(1))
+    for id, text in zip(numbered, texts) if ids is None else zip(ids, texts, strict=True):  # noqa: B905
+        if not isinstance(text, str):
+            raise TypeError(f"a recogniser reads texts (str), got {type(text).__name__}")
+        yield Document(id, text)
+
+
+def remembered(pairs: Iterable[tuple[str, Any]], waiting: deque[Any]) -> Iterator[str]:
+    """The texts of pairs; the rest waits for their results."""
+    for text, context in pairs:
+        waiting.append(context)
+        yield text
+
+
 def chunk_documents(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:
     """Documents to be processed together, limited in number and length."""
     chunk: list[Document] = []
@@ -83,14 +102,12 @@ def chunk_documents(documents: Iterable[Document], most: int) -> Iterator[list[D
 
 
 class Chunker:
-    """Cuts segmented documents into batches that a runtime can bear.
+    """Cuts segmented documents into batches for a model that a runtime can bear."""
 
-    window_cost: cells that the head makes of a window, by its words.
-    """
-
-    def __init__(self, windower: Windower, reader: Reader, runtime: Runtime, window_cost: Callable[[int], int]) -> None:
-        self._windower, self._reader, self._runtime = windower, reader, runtime
-        self._window_cost = window_cost
+    def __init__(self, windower: Windower, model: AnyModel, runtime: Runtime) -> None:
+        self._windower, self._reader, self._runtime = windower, model.reader, runtime
+        head = model.config.head
+        self._window_cost = partial(kind_of(head).cells, settings=head, labels=model.labels)  # by its number of words
 
     def __call__(self, segmented: list[Document]) -> Chunk:
         owners: list[int] = []
@@ -136,3 +153,27 @@ def _placed(found: Found, window: Window) -> Placed:
     if len(fragments) > 1:
         fragments = normalise(fragments)
     return fragments[0][0], fragments[-1][1], found.label, fragments, found.score
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which entities to keep."""
+
+    labels: frozenset[str]
+    threshold: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise ValueError(f"a threshold lies between 0 and 1, got {self.threshold}")
+
+    def __call__(self, entity: Entity) -> bool:
+        return entity.label in self.labels and (entity.score is None or entity.score >= self.threshold)
+
+
+def known_labels(known: tuple[str, ...], chosen: Collection[str] | None) -> tuple[str, ...]:
+    """Those of the labels of a model that are chosen; all, if none is."""
+    if chosen is None:
+        return known
+    if unknown := [label for label in chosen if label not in known]:
+        raise DisconerError(f"The model has no label {unknown[0]!r}", expected=f"some of {', '.join(known)}")
+    return tuple(label for label in known if label in chosen)

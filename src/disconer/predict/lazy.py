@@ -1,4 +1,6 @@
-"""A recogniser that is loaded with the first document: a run with nothing to do loads no model. No torch here."""
+"""The recogniser that a prediction asks for, loaded at once or with the first document: a run with nothing to do loads
+no model. No torch here.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,43 @@ from typing import TYPE_CHECKING
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.predict.settings import Settings
-from disconer.predict.shared.messages import Address
+from disconer.store.names import find_model
 
 if TYPE_CHECKING:
+    from disconer.nn.runtime import AnyModel
     from disconer.predict.recognizer import Recognizer
+    from disconer.predict.shared.messages import Address
+
+
+def load_recognizer(settings: Settings, network: Address | None = None) -> Recognizer:
+    """The recogniser for a prediction. It keeps its parses. network: where another process has it; None: load it."""
+    from disconer.predict.recognizer import Recognizer  # when it is needed: it may import torch
+
+    return Recognizer(
+        _model(settings, network),
+        device=settings.device,
+        precision=settings.precision,
+        parser=settings.parser,
+        keep_parses=True,
+        labels=None if settings.labels is None else [label.strip() for label in settings.labels.split(",")],
+        threshold=settings.threshold,
+        splitter=settings.splitter,
+    )
+
+
+def _model(settings: Settings, network: Address | None) -> AnyModel:
+    folder = find_model(settings.model)
+    if network is not None:
+        from disconer.predict.shared.client import load_shared
+
+        return load_shared(folder, network)
+    from disconer.predict.loading import load
+
+    return load(folder, runtime=settings.runtime, device=settings.device, precision=settings.precision)
 
 
 class LazyRecognizer:
-    """The recogniser for a prediction, loaded when it is needed. It keeps its parses.
+    """The recogniser for a prediction, loaded when it is needed.
 
     network: where another process has the network; None: it is loaded, too.
     """
@@ -43,7 +74,5 @@ class LazyRecognizer:
 
     def _recognizer(self) -> Recognizer:
         if self._loaded is None:
-            from disconer.predict.recognizer import load_recognizer  # when it is needed: it may import torch
-
             self._loaded = load_recognizer(self._settings, self._network)
         return self._loaded

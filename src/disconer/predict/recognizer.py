@@ -11,30 +11,33 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar, overload
 
-from disconer.config import SyntaxConfig
 from disconer.core.background import made_ahead
-from disconer.core.errors import DisconerError, DisconerWarning
+from disconer.core.errors import DisconerWarning
 from disconer.core.ledger import Ledger
 from disconer.core.progress import note
 from disconer.core.progress import progress as show_progress
 from disconer.core.types import Document
 from disconer.nn.arrays import WordArrays
-from disconer.nn.runtime import AnyModel, Device, NearRuntime, Precision, RuntimeName, window_cost
+from disconer.nn.runtime import AnyModel, Device, NearRuntime, Precision, RuntimeName
 from disconer.nn.windows import Windower
-from disconer.predict.asked import Wanted, as_documents, remembered
-from disconer.predict.chunks import DOCUMENTS_AHEAD, Chunk, Chunker, chunk_documents
+from disconer.predict.chunks import (
+    DOCUMENTS_AHEAD,
+    Chunk,
+    Chunker,
+    Wanted,
+    as_documents,
+    chunk_documents,
+    known_labels,
+    remembered,
+)
 from disconer.predict.loading import load
-from disconer.predict.settings import Settings
-from disconer.predict.shared.client import load_shared
-from disconer.predict.shared.messages import Address
 from disconer.store.names import find_model
 from disconer.text import SplitterName
-from disconer.text.syntax.attach import Account, Syntax
-from disconer.text.syntax.spec import NONE, make_syntax, model_syntax
+from disconer.text.syntax.attach import Account
+from disconer.text.syntax.spec import chosen_syntax
 
 WITHOUT_HEADS = "Some sentences have no dependency heads, which this model uses"
 PARSER_ADVICE = "Predictions without them are less accurate; another parser may help (parser=…, or --parser)."
-
 
 T = TypeVar("T")
 
@@ -72,13 +75,15 @@ class Recognizer:
             line); None: the one that the model was configured with.
         """
         self.model = model
-        self.labels = _known_labels(model.labels, labels)
+        self.labels = known_labels(model.labels, labels)
         self.threshold = threshold
         self.parsing = Account()  # counts sentences, if the model uses dependency heads
-        self._syntax = _syntax_for(model.config.syntax, parser, keep_parses)
+        syntax = model.config.syntax
+        own_parser = syntax.parser if syntax.needed else None
+        self._syntax = chosen_syntax(parser, own_parser, missing=syntax.missing, cache=keep_parses)
         self._runtime = model.runtime(device, precision)
         self._windower = Windower(model.config, model.reader, model.max_subwords, splitter=splitter)
-        self._chunker = Chunker(self._windower, model.reader, self._runtime, window_cost(model))
+        self._chunker = Chunker(self._windower, model, self._runtime)
 
     @classmethod
     def from_pretrained(
@@ -176,7 +181,11 @@ class Recognizer:
         """
         if not isinstance(text, str):
             raise TypeError(f"a recogniser reads one text (str), got {type(text).__name__}; for many, use pipe(texts)")
-        return next(self._annotate([self._prepare([Document(id, text)])], self._wanted(labels, threshold)))
+        wanted, chunk = self._wanted(labels, threshold), self._prepare([Document(id, text)])
+        for found in self._runtime.find(chunk.batches):
+            chunk.found.append(found)
+            note(chunk.done)
+        return next(chunk.annotated(self.model.scale, wanted))
 
     @overload
     def pipe(
@@ -259,9 +268,7 @@ class Recognizer:
         return self._annotate(made_ahead(self._prepare, chunks, ahead=1), self._wanted(None, None))
 
     def _wanted(self, labels: Collection[str] | None, threshold: float | None) -> Wanted:
-        if threshold is not None and not 0 <= threshold <= 1:
-            raise ValueError(f"a threshold lies between 0 and 1, got {threshold}")
-        chosen = self.labels if labels is None else _known_labels(self.model.labels, labels)
+        chosen = self.labels if labels is None else known_labels(self.model.labels, labels)
         return Wanted(frozenset(chosen), self.threshold if threshold is None else threshold)
 
     @property
@@ -307,39 +314,3 @@ class Recognizer:
         for reason in self.parsing.without.keys() - known:
             warnings.warn(f"{WITHOUT_HEADS}: {reason}. {PARSER_ADVICE}", DisconerWarning, stacklevel=2)
         return parsed
-
-
-def load_recognizer(settings: Settings, network: Address | None = None) -> Recognizer:
-    """The recogniser for a prediction. It keeps its parses. network: where another process has it; None: load it."""
-    folder = find_model(settings.model)
-    device, precision = settings.device, settings.precision
-    return Recognizer(
-        load(folder, runtime=settings.runtime, device=device, precision=precision)
-        if network is None
-        else load_shared(folder, network),
-        device=device,
-        precision=precision,
-        parser=settings.parser,
-        keep_parses=True,
-        labels=None if settings.labels is None else [label.strip() for label in settings.labels.split(",")],
-        threshold=settings.threshold,
-        splitter=settings.splitter,
-    )
-
-
-def _known_labels(known: tuple[str, ...], chosen: Collection[str] | None) -> tuple[str, ...]:
-    """Those of the labels of a model that are chosen; all, if none is."""
-    if chosen is None:
-        return known
-    if unknown := [label for label in chosen if label not in known]:
-        raise DisconerError(f"The model has no label {unknown[0]!r}", expected=f"some of {', '.join(known)}")
-    return tuple(label for label in known if label in chosen)
-
-
-def _syntax_for(config: SyntaxConfig, parser: str | None, keep_parses: bool) -> Syntax | None:
-    """The parser that the user asked for, or the model's own; None if it uses no heads, or only those in the data."""
-    if parser is not None:
-        return None if parser == NONE else make_syntax(parser, missing=config.missing, cache=keep_parses)
-    if not config.needed or config.parser == NONE:
-        return None
-    return model_syntax(config.parser, missing=config.missing, cache=keep_parses)

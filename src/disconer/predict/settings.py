@@ -23,7 +23,7 @@ class Annotator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is asked of a prediction; see `recognizer.load_recognizer`.
+    """What is asked of a prediction; see `lazy.load_recognizer`.
 
     model: folder or name. labels: those that are wanted, with commas; None for all.
     threshold: entities with a lower score are left out.

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
+from disconer.nn.bits import CHANGE, LARGEST, PLANES, ROWS, Bytes, change, restore
 from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, IN_NETWORK, check_base
-from disconer.nn.unpacking import CHANGE, LARGEST, PLANES, ROWS, changed, restored
+from disconer.nn.reader import Floats
 from disconer.store.exported import COMPACT, CompactDescription
 
 HEADER_SIZE = 8  # bytes: of the number that says how long the header is
@@ -37,10 +40,10 @@ class ModelWeights:
             check_base(compact.base, compact.base_digest, folder)
             self._base = _WeightFile(BUNDLED_ENCODERS / compact.base / COMPACT_WEIGHTS)
 
-    def read(self, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        """One weight, with 32 bits."""
+    def read(self, name: str, shape: tuple[int, ...], room: Floats | None = None) -> NDArray[Any]:
+        """One weight, with 32 bits. room: of its shape, where to put it; only what is no float is not put there."""
         with damaged_weights(self._path):
-            return self._stored.read(name, shape, self._base)
+            return self._stored.read(name, np.empty(shape, np.float32) if room is None else room, self._base)
 
 
 class _WeightFile:
@@ -55,27 +58,61 @@ class _WeightFile:
             self._entries: dict[str, Any] = json.loads(stream.read(n_bytes))
         self._start = HEADER_SIZE + n_bytes
 
-    def read(self, name: str, shape: tuple[int, ...], base: _WeightFile | None = None) -> NDArray[Any]:
+    def read(self, name: str, room: Floats, base: _WeightFile | None = None) -> NDArray[Any]:
         """base: what a weight of the encoder was before training, if only the change is stored."""
         if name + PLANES in self._entries:
-            return restored(name, self._array(name + PLANES), self._array(name + LARGEST), shape)
+            restore(name, self._planes(name + PLANES), self._array(name + LARGEST), room)
+            return room
         if name + CHANGE in self._entries and base is not None:
-            before = base.read(name.removeprefix(IN_NETWORK), shape)
-            parts = (self._array(name + part) for part in (ROWS, CHANGE, LARGEST))
-            return changed(name, before, *parts)
+            base.read(name.removeprefix(IN_NETWORK), room)
+            rows, largest = self._array(name + ROWS), self._array(name + LARGEST)
+            change(name, room, rows, self._planes(name + CHANGE), largest)
+            return room
         weight = self._array(name)
-        if weight.shape != shape:
-            raise RuntimeError(f"size mismatch for {name}: the network has {shape}")
-        return weight.astype(np.float32) if weight.dtype == np.float16 else weight
+        if weight.shape != room.shape:
+            raise RuntimeError(f"size mismatch for {name}: the network has {room.shape}")
+        if not np.issubdtype(weight.dtype, np.floating):
+            return weight
+        room[...] = weight
+        return room
 
     def _array(self, name: str) -> NDArray[Any]:
+        dtype, shape, start, n_bytes = self._entry(name)
+        return np.fromfile(self._path, dtype, n_bytes // dtype.itemsize, offset=start).reshape(shape)
+
+    def _planes(self, name: str) -> _StoredPlanes:
+        _, shape, start, n_bytes = self._entry(name)
+        if len(shape) != 2 or prod(shape) != n_bytes:
+            raise RuntimeError(f"{name} has {n_bytes} bytes")
+        return _StoredPlanes(self._path, start, shape)
+
+    def _entry(self, name: str) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+        """Of an array its type and shape, where it starts, and how many bytes it has."""
         if name not in self._entries:
             raise RuntimeError(f"{name} is missing")
         entry = self._entries[name]
         first, end = entry["data_offsets"]
-        dtype = np.dtype(TYPES[entry["dtype"]])
-        array = np.fromfile(self._path, dtype, (end - first) // dtype.itemsize, offset=self._start + first)
-        return array.reshape(entry["shape"])
+        return np.dtype(TYPES[entry["dtype"]]), tuple(entry["shape"]), self._start + first, end - first
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredPlanes:
+    """Bit planes in a file, of which only the columns that are asked for come into memory. See `Planes`."""
+
+    path: Path
+    start: int
+    shape: tuple[int, ...]
+
+    def __getitem__(self, key: tuple[slice, slice], /) -> Bytes:
+        """All planes, and a slice of columns."""
+        n_planes, n_columns = self.shape
+        first, end, _ = key[1].indices(n_columns)
+        with open(self.path, "rb") as stream:
+            return np.stack([self._read(stream, number * n_columns + first, end - first) for number in range(n_planes)])
+
+    def _read(self, stream: BinaryIO, place: int, n_bytes: int) -> Bytes:
+        stream.seek(self.start + place)
+        return np.frombuffer(stream.read(n_bytes), np.uint8)
 
 
 @contextmanager

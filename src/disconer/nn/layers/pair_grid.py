@@ -7,24 +7,19 @@ not as many as there are words, and its size grows with the length of a sentence
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, pad
 
-EXACT_GAPS, GAP_CLASSES = (
-    10,
-    20,
-)  # gaps below the first have a vector each; wider ones share, by powers of the root of 2
-
-# From values of words, (b, c, n), and a number of gaps to the value of word i + g at (i, g): (b, c, n, gaps).
-Shift = Callable[[Tensor, int], Tensor]
+# Gaps below the first have a vector each; wider ones share, by powers of the root of 2.
+EXACT_GAPS, GAP_CLASSES = 10, 20
 
 
-def slide(values: Tensor, n_gaps: int) -> Tensor:
-    """A `Shift` without copies."""
+def _shifted(values: Tensor, n_gaps: int) -> Tensor:
+    """Of values of words, that of word i + g at (i, g), without copies.  Shape: (b, c, n) -> (b, c, n, gaps)"""
     return pad(values, (0, n_gaps - 1)).unfold(2, n_gaps, 1)
 
 
@@ -90,9 +85,7 @@ class PairGrid(nn.Module):
         self.biaffine = Biaffine(word_size=word_size, size=biaffine, n_scores=n_scores, dropout=dropout)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(
-        self, words: Tensor, lengths: Tensor, gaps: Tensor, shift: Shift = slide, pairs: Pairs | None = None
-    ) -> Tensor:
+    def forward(self, words: Tensor, lengths: Tensor, gaps: Tensor, pairs: Pairs | None = None) -> Tensor:
         """Scores of all pairs (i, i + g) within sentences, in the order of sentence, i and g.
 
         words:  Shape: (b, n, d).  lengths: words of each sentence.  Shape: (b,).  gaps: 0, 1, …  Shape: (g,)
@@ -102,7 +95,7 @@ class PairGrid(nn.Module):
         n_words, n_gaps = words.shape[1], gaps.shape[0]
         second = torch.arange(n_words, device=words.device)[:, None] + gaps  # (n, g)
         exists = second < lengths[:, None, None]  # (b, n, g)
-        features = self._features(words, gaps, exists.unsqueeze(1), shift)  # (b, n, g, c)
+        features = self._features(words, gaps, exists.unsqueeze(1))  # (b, n, g, c)
         row, first, gap = pairs or exists.nonzero().unbind(-1)  # (pairs,) each
         word = row * n_words + first  # of each pair, the place of its first word in (b, n)
         cell = word * n_gaps + gap  # and its own in (b, n, g)
@@ -112,13 +105,13 @@ class PairGrid(nn.Module):
         both: Tensor = scores + self.biaffine(words, word * n_words + first + gap)  # pairs as places in (b, n, n)
         return both
 
-    def _features(self, words: Tensor, gaps: Tensor, exists: Tensor, shift: Shift) -> Tensor:
+    def _features(self, words: Tensor, gaps: Tensor, exists: Tensor) -> Tensor:
         """Shape: (b, n, d), (g,), (b, 1, n, g) -> (b, n, g, all channels)"""
         n_gaps = gaps.shape[0]
         first, second = self.added(words).transpose(1, 2).chunk(2, dim=1)  # (b, c, n) each
         left, right = self.multiplied(words).transpose(1, 2).chunk(2, dim=1)  # (b, c, n) each
         distance = self.distance(gap_class(gaps)).T.unsqueeze(1)  # (c, 1, g)
-        grid = first.unsqueeze(-1) + shift(second, n_gaps) + left.unsqueeze(-1) * shift(right, n_gaps)
+        grid = first.unsqueeze(-1) + _shifted(second, n_gaps) + left.unsqueeze(-1) * _shifted(right, n_gaps)
         real = exists.to(grid.dtype)
         grid = gelu(grid + distance.to(grid.dtype)) * real  # (b, c, n, g)
         layers = [grid]
@@ -140,15 +133,18 @@ class Biaffine(nn.Module):
 
     def forward(self, words: Tensor, pair: Tensor) -> Tensor:
         """pair: of words, as places in (b, n, n).  Shape: (b, n, d), (pairs,) -> (pairs, n_scores)"""
-        n_rows, n_words = words.shape[:2]
         # Dropout comes after the activation: before it, the mean of what the product sees would differ in prediction.
         first = pad(self.dropout(gelu(self.first(words))), (0, 1), value=1.0)  # (b, n, size + 1)
         second = pad(self.dropout(gelu(self.second(words))), (0, 1), value=1.0)  # (b, n, size + 1)
+        return self.scores(first, second).flatten(0, 2).index_select(0, pair)
+
+    def scores(self, first: Tensor, second: Tensor) -> Tensor:
+        """Of all pairs of vectors.  Shape: (b, n, size + 1) twice -> (b, n, n, n_scores)"""
+        n_rows, n_words = first.shape[:2]
         half = torch.matmul(first, self.matrices.to(first.dtype))  # (b, n, n_scores * (size + 1))
         half = half.view(n_rows, n_words * self.n_scores, -1)
         scores = torch.matmul(half, second.transpose(1, 2))  # (b, n * n_scores, n)
-        scores = scores.view(n_rows, n_words, self.n_scores, n_words).transpose(2, 3)  # (b, n, n, n_scores)
-        return scores.flatten(0, 2).index_select(0, pair)
+        return scores.view(n_rows, n_words, self.n_scores, n_words).transpose(2, 3)
 
 
 def gap_class(gaps: Tensor) -> Tensor:

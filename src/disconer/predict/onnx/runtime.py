@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from copy import copy
 from functools import partial
 from typing import Any
@@ -48,8 +48,11 @@ class OnnxRuntime:
         return other
 
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
-        """See `Runtime`. Each thread has its own batch: sharing one, they would mostly wait for each other."""
-        if self._threads == 1:
+        """See `Runtime`. Each thread has its own batch: sharing one, they would mostly wait for each other.
+
+        A single batch is not worth starting threads for.
+        """
+        if self._threads == 1 or (isinstance(batches, Sized) and len(batches) == 1):
             return map(self._find, batches)
         return made_ahead(self._find, batches, ahead=self._threads, threads=self._threads)
 

@@ -58,15 +58,14 @@ def stored_sessions(
 def _with_weights(graph: StoredGraph, weights: ModelWeights, place: Path) -> Session:
     """ONNX Runtime copies the weights that it is given; tables are read when these are gone, to take less memory."""
     try:
-        constants = _constants(graph, weights)
+        session = _load(graph.onnx, place, _constants(graph, weights))  # no name may hold the constants any longer
+        return Session(session, {name: weights.read(name, shape) for name, shape in graph.tables.items()})
     except MemoryError as error:
         raise DisconerError(
             "There is not enough memory for the weights of this model",
             where=Where(str(place)),
             fix="If it should be a small model, copy it again: its files are damaged.",
         ) from error
-    session = _load(graph.onnx, place, constants)
-    return Session(session, {name: weights.read(name, shape) for name, shape in graph.tables.items()})
 
 
 def _constants(graph: StoredGraph, weights: ModelWeights) -> dict[str, Array]:
@@ -74,17 +73,14 @@ def _constants(graph: StoredGraph, weights: ModelWeights) -> dict[str, Array]:
     shapes = {**graph.constants, **graph.transposed}
     whole = np.empty(sum(map(prod, shapes.values())), np.float32)
     constants: dict[str, Array] = {}
-    place = 0
+    first = 0
     for name, shape in shapes.items():
-        weight = weights.read(name, shape)
+        room = whole[first : first + prod(shape)]
+        first += room.size
         if name in graph.transposed:
-            weight = weight.T
-        if weight.dtype == whole.dtype:
-            constants[name] = whole[place : place + weight.size].reshape(weight.shape)
-            constants[name][...] = weight
-            place += weight.size
+            constants[name] = weights.read(name, shape, room.reshape(shape[::-1]).T).T
         else:
-            constants[name] = weight
+            constants[name] = weights.read(name, shape, room.reshape(shape))
     for name, shape in graph.quantized.items():
         values, scales = quantized(weights.read(name, shape), block_size(shape[1]) or 1)
         constants |= {name + INT8_VALUES: values, name + INT8_SCALES: scales}

@@ -12,12 +12,13 @@ from disconer.core.errors import DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.native import from_record
+from disconer.predict.lazy import load_recognizer
 from disconer.predict.local.jobs import THREAD_VARIABLES
 from disconer.predict.local.manifest import model_identity
 from disconer.predict.ray.block import END, Block
 from disconer.predict.ray.parts import ENCODINGS
 from disconer.predict.ray.plan import Plan
-from disconer.predict.recognizer import Recognizer, load_recognizer
+from disconer.predict.recognizer import Recognizer
 from disconer.store.names import find_model
 
 TAKEN_OVER = "An actor died, and another one took over its documents."

@@ -131,6 +131,16 @@ def model_syntax(parser: str, *, missing: Missing = "skip", cache: bool = True) 
     return make_syntax(parser, missing=missing, cache=cache)
 
 
+def chosen_syntax(parser: str | None, own: str | None, *, missing: Missing, cache: bool) -> Syntax | None:
+    """What adds heads to documents: the parser that the user asked for, or else the model's own.
+
+    own: None if the model uses no heads. Returns None where nothing is to be parsed.
+    """
+    if parser is not None:
+        return None if parser == NONE else make_syntax(parser, missing=missing, cache=cache)
+    return None if own is None or own == NONE else model_syntax(own, missing=missing, cache=cache)
+
+
 def refuse_unasked(parser: str) -> None:
     """Stop unless a model may name this parser."""
     kind, argument = parser_spec(parser)

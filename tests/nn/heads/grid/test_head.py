@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch.nn.functional import gelu, logsigmoid
 
-from disconer import Document, Entity, Recognizer
+from disconer import DisconerError, Document, Entity, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.arrays import word_arrays
 from disconer.nn.heads.grid import GRID
+from disconer.nn.heads.grid.graphs import PairGraph
 from disconer.nn.heads.grid.head import Cells, GridHead
 from disconer.nn.heads.grid.kind import GridSettings
+from disconer.nn.heads.grid.reading import NEIGHBOURS
 from disconer.nn.layers.pair_grid import gap_class
 from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Subwords
@@ -244,3 +247,32 @@ def test_no_value_on_the_device_is_asked_for_before_the_answer() -> None:
     assert scored.cells.scores.shape == (2 * 55, 1 + 3)
     with pytest.raises((NotImplementedError, RuntimeError)):
         head.fetch(scored)
+
+
+@pytest.mark.parametrize(("reach", "dilations"), [(None, (1, 2, 3)), (4, (1, 3)), (4, ())])
+def test_the_graph_of_pairs_gives_the_scores_of_the_grid(reach: int | None, dilations: tuple[int, ...]) -> None:
+    """It leaves out what lies past the ends of sentences, which the grid computes and masks."""
+    torch.manual_seed(3)
+    settings = GridSettings(reach=reach, dilations=dilations, channels=4, biaffine=5, hidden=6)
+    head = GRID.build(settings, ["A", "B"], word_size=8).eval()
+    words, lengths = torch.randn(3, 9, 8), np.array([9, 2, 6])
+    seen: dict[str, torch.Tensor] = {}
+
+    def run(given: Mapping[str, Any]) -> list[Any]:
+        tensors = {name: torch.from_numpy(array) for name, array in given.items()}
+        tensors.setdefault(NEIGHBOURS, torch.zeros(0, len(tensors["gap"]), 9, dtype=torch.int64))
+        seen["scores"] = PairGraph(head.grid)(**tensors)
+        return [seen["scores"].numpy()]
+
+    with torch.inference_mode():
+        reader = GRID.reader(settings, ["A", "B"], graphs={"pairs": run})
+        reader._score(words.numpy(), np.arange(3), lengths)
+        n_gaps = reach or 9
+        expected = head.grid(words, torch.from_numpy(lengths), torch.arange(n_gaps))
+    assert torch.allclose(seen["scores"], expected, atol=1e-5)
+    assert len(expected) == sum(min(n_gaps, length - word) for length in lengths for word in range(length))
+
+
+def test_graphs_of_an_earlier_version_are_refused() -> None:
+    with pytest.raises(DisconerError, match=r"earlier version of disconer. Write them again: `disconer export"):
+        GRID.reader(GridSettings(), ["A"], graphs={"grid": lambda given: []})

@@ -58,16 +58,18 @@ def cases(text: str, offsets: Ints) -> Ints:
     Returns:  Shape: (subwords,)
     """
     kinds = _kinds()[np.minimum(_code_points(text), _N_TOLD_APART - 1)]  # (characters,)
+    is_upper = kinds == Case.UPPER
     start, end = offsets.T
-    n_upper, n_lower = (_counts(kinds == kind, start, end) for kind in (Case.UPPER, Case.LOWER))
-    starts_upper = _counts(kinds == Case.UPPER, start, np.minimum(start + 1, end)) > 0
-    is_title = starts_upper & (n_upper == 1)
-    return np.select([n_upper == 0, n_lower == 0, is_title], [Case.LOWER, Case.UPPER, Case.TITLE], Case.MIXED)
+    n_upper, n_lower = _counts(is_upper, start, end), _counts(kinds == Case.LOWER, start, end)
+    is_title = (n_upper == 1) & is_upper[np.minimum(start, len(text) - 1)]
+    with_upper = np.where(n_lower == 0, Case.UPPER, np.where(is_title, Case.TITLE, Case.MIXED))
+    return np.where(n_upper == 0, Case.LOWER, with_upper)
 
 
 def _counts(is_counted: NDArray[np.bool_], start: Ints, end: Ints) -> Ints:
     """How many of the characters in each stretch are counted."""
-    before = np.concatenate([[0], np.cumsum(is_counted)])  # (characters + 1,)
+    before = np.zeros(len(is_counted) + 1, np.int64)
+    np.cumsum(is_counted, out=before[1:])
     counts: Ints = before[end] - before[start]
     return counts
 

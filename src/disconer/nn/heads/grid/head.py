@@ -14,8 +14,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from disconer.nn.devices import padded_count, size_multiple
 from disconer.nn.heads.grid.reading import (
     AFTER_LABELS,
-    GRID_GRAPH,
-    WORDS,
     Decoding,
     Likely,
     length_groups,
@@ -23,7 +21,6 @@ from disconer.nn.heads.grid.reading import (
     read_likely,
 )
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
-from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.layers.pair_grid import PairGrid, Pairs, pairs_within, prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
@@ -249,40 +246,3 @@ def _with_rows(targets: Sequence[Ints]) -> Tensor:
 
 def _cross_entropy(scores: Tensor, wanted: Tensor, weight: Tensor) -> Tensor:
     return binary_cross_entropy_with_logits(scores, wanted, weight, reduction="sum")
-
-
-class WordsGraph(nn.Module):
-    """The words as they are, for export only: the reader sorts them into grids."""
-
-    def forward(self, words: Tensor, lengths: Tensor) -> tuple[Tensor]:
-        return (words + 0,)  # an output that is no input of the graph
-
-
-class GridGraph(nn.Module):
-    """The grid, for export only."""
-
-    def __init__(self, grid: PairGrid) -> None:
-        super().__init__()
-        self.grid = grid
-
-    def forward(self, words: Tensor, lengths: Tensor, gaps: Tensor) -> Tensor:
-        """Shape: (b, n, d), (b,), (g,) -> (pairs, scores)"""
-        end = torch.arange(words.shape[1])[:, None] + gaps  # (n, g)
-        place = end.clamp(max=words.shape[1] - 1)
-        scores: Tensor = self.grid(words, lengths, gaps, shift=lambda values, _: values[:, :, place])
-        return scores
-
-
-def grid_graphs(head: GridHead) -> HeadGraphs:
-    n_windows, n_words, n_gaps, word_size = 3, 7, 5, head.grid.added.in_features
-    grid = Graph(
-        GridGraph(head.grid),
-        {"words": {0: "windows", 1: "words"}, "lengths": {0: "windows"}, "gaps": {0: "gaps"}},
-        ("scores",),
-        example=(
-            torch.zeros(n_windows, n_words, word_size),
-            torch.tensor([7, 5, 3]),
-            torch.arange(n_gaps),
-        ),
-    )
-    return HeadGraphs(Graph(WordsGraph(), {}, (WORDS,), example=()), {GRID_GRAPH: grid})

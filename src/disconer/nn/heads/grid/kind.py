@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from disconer.config.section import Count, Fraction, HeadSettings, Rate, Sizes
+from disconer.core.errors import DisconerError
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
-from disconer.nn.heads.grid.reading import AFTER_LABELS, GRID_GRAPH, Decoding, GridReader, Likely, read_likely
+from disconer.nn.heads.grid.reading import AFTER_LABELS, PAIR_GRAPH, Decoding, GridReader, Likely, read_likely
 from disconer.nn.heads.grid.targets import grid_reach
 from disconer.nn.heads.kind import NEAR, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.windows import Found
@@ -108,15 +109,21 @@ class GridKind(HeadKind[GridSettings]):
             yield f"None has more than {settings.reach} words from its first to its last."
 
     def graphs(self, head: GridHead) -> HeadGraphs:
-        from disconer.nn.heads.grid.head import grid_graphs
+        from disconer.nn.heads.grid.graphs import grid_graphs
 
         return grid_graphs(head)
 
     def reader(self, settings: GridSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]) -> GridReader:
+        if PAIR_GRAPH not in graphs:
+            raise DisconerError(
+                "The graphs of this model are those of an earlier version of disconer",
+                fix="Write them again: `disconer export MODEL OUT --compact`.",
+            )
         return GridReader(
             labels,
-            grid=graphs[GRID_GRAPH],
+            graph=graphs[PAIR_GRAPH],
             reach=settings.reach,
+            dilations=settings.dilations,
             threshold=settings.threshold,
             decoding=settings.decoding,
         )

@@ -187,20 +187,30 @@ def _ranges(words: tuple[int, ...]) -> tuple[Range, ...]:
     return tuple(ranges)
 
 
-WORDS, GRID_GRAPH = "words", "grid"  # what the graph of the network gives, and the graph that scores pairs of words
+# What the graph of the network gives; the graph that scores pairs of words, and one of its inputs.
+WORDS, PAIR_GRAPH, NEIGHBOURS = "words", "pairs", "neighbours"
+WIDEST_GAP = 255  # wider ones are scored as if they were no wider
 
 
 class GridReader:
     """Makes entities of the words of an exported network. See `ScoreReader`.
 
-    grid: runs the graph that scores pairs of words.
+    graph: scores pairs of words. dilations: of its convolutions.
     """
 
     def __init__(
-        self, labels: Sequence[str], *, grid: RunGraph, reach: int | None, threshold: float, decoding: Decoding
+        self,
+        labels: Sequence[str],
+        *,
+        graph: RunGraph,
+        reach: int | None,
+        dilations: Sequence[int],
+        threshold: float,
+        decoding: Decoding,
     ) -> None:
-        self._labels, self._grid = tuple(labels), grid
+        self._labels, self._graph = tuple(labels), graph
         self._reach, self._threshold, self._decoding = reach, threshold, decoding
+        self._dilations = np.array(dilations, np.int64)
 
     def inputs(self, batch: WordArrays) -> Arrays:
         """See `ScoreReader`: nothing."""
@@ -222,9 +232,19 @@ class GridReader:
     def _score(self, words: Floats, rows: Ints, lengths: Ints) -> tuple[Envelopes, Steps]:
         """What may be an entity, and a link, in windows of like length."""
         n_words, n_gaps = sizes(lengths, self._reach)
-        (scores,) = self._grid({"words": words[rows, :n_words], "lengths": lengths, "gaps": np.arange(n_gaps)})
-        probabilities = ((1 + np.tanh(scores / 2)) / 2).astype(np.float32)  # (pairs, scores)
         own, first, gap = places(lengths, n_words, n_gaps)
+        word = own * n_words + first
+        given = {
+            WORDS: words[rows, :n_words],
+            "first": word,
+            "second": word + gap,
+            "cell": word * n_words + first + gap,
+            "gap": np.minimum(gap, WIDEST_GAP),
+        }
+        if len(self._dilations):
+            given[NEIGHBOURS] = neighbours(own, first, gap, self._dilations)
+        (scores,) = self._graph(given)
+        probabilities = ((1 + np.tanh(scores / 2)) / 2).astype(np.float32)  # (pairs, scores)
         labelled, after = probabilities[:, :-AFTER_LABELS], probabilities[:, -AFTER_LABELS:]
         cell, label = (labelled > self._threshold).nonzero()
         envelopes = Envelopes(
@@ -240,7 +260,24 @@ class GridReader:
         return envelopes, Steps(rows[own[step]], first[step], first[step] + gap[step], after[step, 0])
 
 
+def neighbours(row: Ints, first: Ints, gap: Ints, dilations: Ints) -> Ints:
+    """The pairs that the convolutions see of each pair, counted from 1; 0 stands for those that do not exist.
+
+    Shape: (pairs,) three times, (convolutions,) -> (convolutions, pairs, 9)
+    """
+    margin = int(dilations.max())
+    height, width = int(first.max()) + 1 + 2 * margin, int(gap.max()) + 1 + 2 * margin
+    place = (row * height + first + margin) * width + gap + margin  # of each pair, in a grid with margins
+    numbers = np.zeros((int(row.max()) + 1) * height * width, np.int64)
+    numbers[place] = np.arange(1, len(place) + 1)
+    steps = (np.array([-1, 0, 1])[:, None] * width + np.array([-1, 0, 1])).ravel()  # (9,)
+    seen: Ints = numbers[place[:, None] + (dilations[:, None] * steps)[:, None]]
+    return seen
+
+
 def _joined(parts: Sequence[P]) -> P:
     """Envelopes or steps of several groups of windows, one after another."""
+    if len(parts) == 1:
+        return parts[0]
     kind = type(parts[0])
     return kind(*(np.concatenate([getattr(part, name) for part in parts]) for name in kind.__slots__))
