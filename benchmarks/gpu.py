@@ -39,7 +39,7 @@ from disconer.predict.inputs import BLOCK_RECORDS  # noqa: E402
 from disconer.predict.recognizer import Recognizer  # noqa: E402
 
 SMALL = 8  # the smaller of two runs has so many times fewer texts
-WATCHED, PROFILED, PROFILED_ON_HOST = 8, 10, 12  # steps of the second epoch
+WATCHED, PROFILED, PROFILED_ON_HOST = 4, 6, 8  # steps of the second epoch
 PROFILED_BLOCKS = 2
 ROWS = 14  # of a profile
 GPU_BATCHES = {"batch_subwords": 2**18, "batch_cells": 2**23, "batch_overhead": 2**14, "size_multiple": 8}
