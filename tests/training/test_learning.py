@@ -45,6 +45,7 @@ def expressible(document: Document, config: Config) -> bool:
         {"kind": "grid", "channels": 16, "biaffine": 16, "hidden": 32, "dropout": 0.0},
         {"kind": "tagger", "scheme": "BIOHD1234", "dropout": 0.0},
         {"kind": "tagger", "scheme": "multilabel", "dropout": 0.0},
+        {"kind": "hypergraph", "reach": 16, "hidden": 48, "dropout": 0.0},
         {"kind": "transition", "stack": 32, "hidden": 48, "dropout": 0.0},
     ],
     ids=lambda head: head.get("scheme", head["kind"]),

@@ -1,0 +1,199 @@
+"""The hypergraph head: scores of edges, the likelihood of trees in training, the best trees in prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import gelu, pad, softplus
+from torch.nn.utils.rnn import pad_sequence
+
+from disconer.nn.heads.hypergraph.inside import IMPOSSIBLE, Algebra, inside
+from disconer.nn.heads.hypergraph.paths import Edges, why_not
+from disconer.nn.heads.hypergraph.reading import OFFSETS, SCORES, Starts, read_entities
+from disconer.nn.heads.kind import Graph, HeadGraphs
+from disconer.nn.layers.pair_grid import GAP_CLASSES, Shift, gap_class, slide
+from disconer.nn.parts import AxisNames, WordBatch
+from disconer.nn.reader import Bools, Ints
+from disconer.nn.windows import Found, Window
+from disconer.text.alignment import TokenEntity
+
+SUM = Algebra(torch.logaddexp, torch.cat)
+BEST = Algebra(torch.maximum, torch.cat)
+RARE = -3.0  # the first score of edges but ends: trees start small, as sums over large ones grow beyond all bounds
+
+
+class EdgeScorer(nn.Module):
+    """Scores of all edges of each label from a first word to words at some offsets from it.
+
+    They see both words, their product, and how far they are apart.
+    """
+
+    def __init__(self, *, word_size: int, hidden: int, edges: Edges, n_labels: int, dropout: float) -> None:
+        super().__init__()
+        self.added = nn.Linear(word_size, 2 * hidden)
+        self.multiplied = nn.Linear(word_size, 2 * hidden)
+        self.distance = nn.Embedding(GAP_CLASSES, hidden)
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(hidden, len(edges) * n_labels)
+        with torch.no_grad():
+            self.output.bias.fill_(RARE)
+            self.output.bias[: edges.fragments * n_labels] = 0.0
+
+    def forward(self, words: Tensor, offsets: Tensor, shift: Shift = slide) -> Tensor:
+        """Shape: (B, N, d), (R,) -> (B, N, R, edges * labels)"""
+        first, here = self.added(words).transpose(1, 2).chunk(2, dim=1)  # (B, H, N) each
+        left, right = self.multiplied(words).transpose(1, 2).chunk(2, dim=1)
+        distance = self.distance(gap_class(offsets)).T.unsqueeze(1)  # (H, 1, R)
+        n_offsets = offsets.shape[0]
+        pairs = first.unsqueeze(-1) + shift(here, n_offsets) + left.unsqueeze(-1) * shift(right, n_offsets) + distance
+        scores: Tensor = self.output(self.dropout(gelu(pairs.permute(0, 2, 3, 1))))
+        return scores
+
+
+class TreeTargets(NamedTuple):
+    """The edges of the trees of a window, M of them, and the words whose trees are learned.
+
+    steps: offset, edge, first word, label. An edge that a tree has twice is here twice.  Shape: (4, M)
+    taught:  Shape: (words,)
+    """
+
+    steps: Ints
+    taught: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class TreeBatch:
+    """The same for a batch. steps: offset, edge, row, first word, label.  Shape: (5, M), (B, words of the longest)"""
+
+    steps: Tensor
+    taught: Tensor
+
+    def to(self, device: torch.device) -> TreeBatch:
+        return TreeBatch(self.steps.to(device, non_blocking=True), self.taught.to(device, non_blocking=True))
+
+
+class Scored(NamedTuple):
+    """The network's outputs for a batch, on its device.
+
+    scores: of edges.  Shape: (R, edges, B, N, labels)
+    starts: whether the best tree of a word and label has an entity.  Shape: (B, N, labels)
+    """
+
+    scores: Tensor
+    starts: Tensor
+
+
+class HypergraphHead(nn.Module):
+    """Entities as trees of choices. See `HypergraphSettings` and `paths`."""
+
+    def __init__(self, *, labels: Sequence[str], reach: int, edges: Edges, scorer: EdgeScorer) -> None:
+        super().__init__()
+        self.labels = tuple(labels)
+        self.label_numbers = {label: number for number, label in enumerate(self.labels)}
+        self.reach, self.edges, self.scorer = reach, edges, scorer
+
+    @property
+    def stages(self) -> dict[str, nn.Module]:
+        """See `Head`."""
+        return {"edges": self.scorer}
+
+    def axis_names(self) -> Mapping[str, AxisNames]:
+        """See `Transferable`."""
+        scores = [(edge, label) for edge in self.edges.names() for label in self.labels]
+        return {f"scorer.output.{name}": {0: scores} for name in ("weight", "bias")}
+
+    # Training
+
+    def window_targets(self, window: Window, entities: list[TokenEntity]) -> TreeTargets:
+        """See `Head`. Entities without a path are left out; where one starts that is cut, nothing is learned."""
+        known = [entity for entity in entities if entity.label in self.label_numbers]
+        taught = np.array([window.owns(word) for word in range(len(window))], dtype=bool)
+        cut = {entity.ranges[0][0] - window.start for entity in known if not window.holds(entity)}
+        taught[[word for word in cut if 0 <= word < len(window)]] = False
+        branches = {
+            (ranges[0][0], self.label_numbers[label], path[:end])
+            for label, ranges in (entity.key for entity in window.within(known))
+            if taught[ranges[0][0]] and not why_not(ranges, self.reach, self.edges)
+            for path in [self.edges.path(ranges)]
+            for end in range(1, len(path) + 1)
+        }
+        steps = [(*path[-1], first, label) for first, label, path in sorted(branches)]
+        return TreeTargets(np.array(steps, dtype=np.int64).reshape(-1, 4).T, taught)
+
+    def batch_targets(self, targets: Sequence[TreeTargets]) -> TreeBatch:
+        """See `Head`."""
+        row = np.repeat(np.arange(len(targets)), [one.steps.shape[1] for one in targets])
+        offset, edge, first, label = np.concatenate([one.steps for one in targets], axis=1)
+        taught = pad_sequence([torch.from_numpy(one.taught) for one in targets], batch_first=True)
+        return TreeBatch(torch.from_numpy(np.stack([offset, edge, row, first, label])), taught)
+
+    def loss(self, words: Tensor, batch: WordBatch, targets: TreeBatch) -> Tensor:
+        """See `Head`: minus the log probability of the trees."""
+        scores = self._scores(words, batch.lengths)
+        taught = pad(targets.taught, (0, words.shape[1] - targets.taught.shape[1]))
+        return self.log_partition(scores).where(taught[..., None], 0).sum() - scores[tuple(targets.steps)].sum()
+
+    def log_partition(self, scores: Tensor) -> Tensor:
+        """The log sum over all sets of entities of each first word and label.  Shape: (R, edges, …) -> (…)
+
+        The sets of different words and labels are independent of one another. The gradient is the expected number of
+        times that a tree has each edge: what an outside pass computes.
+        """
+        return softplus(self._start(scores, SUM))
+
+    # Prediction
+
+    def launch(self, words: Tensor, batch: WordBatch) -> Scored:
+        """See `Head`."""
+        scores = self._scores(words, batch.lengths)
+        return Scored(scores, self._start(scores, BEST) > 0)
+
+    def collect(self, launched: Scored) -> list[list[Found]]:
+        """See `Head`. Only where an entity starts, more than that is needed."""
+        scores, starts = launched
+        places = starts.nonzero().T
+        row, first, label = places  # (S,) each
+        chosen = scores[:, :, row, first, label].cpu().numpy()  # (R, edges, S)
+        row, first, label = places.cpu().numpy()
+        return read_entities(Starts(row, first, label, chosen), self.labels, self.edges, n_rows=len(starts))
+
+    # Both
+
+    def _start(self, scores: Tensor, algebra: Algebra) -> Tensor:
+        """The log weight of all sets of one or more entities, or of the best.  Shape: (R, edges, …) -> (…)"""
+        weight: Tensor = inside(scores, self.edges.fragments, algebra)[0][self.edges.go_on(0)]
+        return weight
+
+    def _scores(self, words: Tensor, lengths: Sequence[int]) -> Tensor:
+        """IMPOSSIBLE beyond the end of a sentence.  Shape: (B, N, d) -> (R, edges, B, N, labels)"""
+        offsets = torch.arange(min(self.reach, max(lengths)), device=words.device)
+        scores = self.scorer(words, offsets).float()  # (B, N, R, edges * labels)
+        by_edge = scores.unflatten(-1, (len(self.edges), len(self.labels))).permute(2, 3, 0, 1, 4)
+        word = torch.arange(words.shape[1], device=words.device)
+        n_words = torch.tensor(lengths, device=words.device)
+        exists = offsets[:, None, None] + word < n_words[:, None]  # (R, B, N)
+        known: Tensor = by_edge.masked_fill(~exists[:, None, :, :, None], IMPOSSIBLE)
+        return known
+
+
+class HypergraphGraph(nn.Module):
+    """The scores of edges, for ONNX only."""
+
+    def __init__(self, scorer: EdgeScorer) -> None:
+        super().__init__()
+        self.scorer = scorer
+
+    def forward(self, words: Tensor, lengths: Tensor, offsets: Tensor) -> tuple[Tensor]:
+        """Shape: (B, N, d), (B,), (R,) -> (B, N, R, edges * labels)"""
+        place = (torch.arange(words.shape[1])[:, None] + offsets).clamp(max=words.shape[1] - 1)  # (N, R)
+        return (self.scorer(words, offsets, shift=lambda values, _: values[:, :, place]),)
+
+
+def hypergraph_graphs(head: HypergraphHead) -> HeadGraphs:
+    graph = HypergraphGraph(head.scorer)
+    return HeadGraphs(Graph(graph, {OFFSETS: {0: OFFSETS}}, (SCORES,), example=(torch.arange(5),)))
