@@ -41,8 +41,8 @@ class EdgeScorer(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(hidden, len(edges) * n_labels)
         with torch.no_grad():
-            self.output.bias.fill_(RARE)
-            self.output.bias[: edges.fragments * n_labels] = 0.0
+            for bias, (kind, *_) in zip(self.output.bias.view(-1, n_labels), edges.names, strict=True):
+                bias.fill_(0.0 if kind == "end" else RARE)
 
     def forward(self, words: Tensor, offsets: Tensor, shift: Shift = slide) -> Tensor:
         """Shape: (B, N, d), (R,) -> (B, N, R, edges * labels)"""
@@ -104,7 +104,7 @@ class HypergraphHead(nn.Module):
 
     def axis_names(self) -> Mapping[str, AxisNames]:
         """See `Transferable`."""
-        scores = [(edge, label) for edge in self.edges.names() for label in self.labels]
+        scores = [(*edge, self.edges.memory, label) for edge in self.edges.names for label in self.labels]
         return {f"scorer.output.{name}": {0: scores} for name in ("weight", "bias")}
 
     # Training
@@ -166,7 +166,7 @@ class HypergraphHead(nn.Module):
 
     def _start(self, scores: Tensor, algebra: Algebra) -> Tensor:
         """The log weight of all sets of one or more entities, or of the best.  Shape: (R, edges, …) -> (…)"""
-        weight: Tensor = inside(scores, self.edges.fragments, algebra)[0][self.edges.go_on(0)]
+        weight: Tensor = inside(scores, self.edges, algebra)[0][self.edges.start]
         return weight
 
     def _scores(self, words: Tensor, lengths: Sequence[int]) -> Tensor:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from disconer.nn.heads.hypergraph.paths import Edges, Groups
+
 IMPOSSIBLE = -1e4  # the score of an edge that does not exist; finite, so that gradients are
 
 
@@ -31,25 +33,35 @@ SUM = Algebra(np.logaddexp, np.concatenate)
 BEST = Algebra(np.maximum, np.concatenate)
 
 
-def inside(scores: Any, fragments: int, algebra: Algebra) -> list[Any]:
+def inside(scores: Any, edges: Edges, algebra: Algebra) -> list[Any]:
     """For each offset and edge, the log weight of all trees below the edge, its own score included (or the best one).
 
-    scores: of edges; IMPOSSIBLE where a sentence has no word.  Shape: (offsets, edges, …)
-    Returns: an array for each offset, as `scores[offset]`; that of an end is its score. Of (0, go_on(0)), the `start`,
-        it is the weight of all sets of one or more entities.  Shape: (edges, …)
+    scores: IMPOSSIBLE where a sentence has no word.  Shape: (offsets, edges, …)
+    Returns: an array for each offset. At the offset 0, that of `edges.start` is the weight of all sets of one or more
+        entities.  Shape: (edges, …)
     """
-    either, join = algebra.either, algebra.join
+    either, join, memory = algebra.either, algebra.join, edges.memory
     found: list[Any] = []
-    for score in reversed(list(scores)):
-        end, entering = score[:fragments], score[fragments:]
+    for offset, own in reversed(list(enumerate(map(edges.split, scores)))):
+        first, word, gap = own.first_end, own.end, 0 * own.end + IMPOSSIBLE  # nodes: a gap is before a later fragment
         if found:
-            following = found[-1][fragments:]
-            go_on, resume = following[:fragments], following[fragments : 2 * fragments - 1]
-            leave, wait = following[2 * fragments - 1 : 3 * fragments - 2], following[3 * fragments - 2 :]
-            last = either(end, go_on)
-            word = join([either(last[:-1], leave), last[-1:]])
-            gap = either(wait, resume)
-        else:
-            word, gap = end, 0 * end[1:] + IMPOSSIBLE
-        found.append(join([end, entering + join([word, word[1:], gap, gap])]))
+            after = edges.split(found[-1])
+            first = either(first, after.first_go_on)
+            if edges.fragments > 1:
+                first = either(first, after.first_leave)
+            word = either(word, after.go_on)
+            word = join([either(word[:-memory], after.leave), word[-memory:]])
+            gap = either(after.wait, after.resume)
+        known = gap[offset % memory :][:1]  # of the gaps after the first fragment, the one that knows its width: offset
+        weights = Groups(
+            first_end=own.first_end,
+            first_go_on=own.first_go_on + first,
+            end=own.end,
+            go_on=own.go_on + word,
+            resume=own.resume + word,
+            wait=own.wait + gap,
+            first_leave=own.first_leave + known,
+            leave=own.leave + gap[memory:],
+        )
+        found.append(join([*weights]))
     return found[::-1]

@@ -30,6 +30,9 @@ class HypergraphSettings(HeadSettings):
     max_fragments: Count = Field(
         default=3, description="Maximum fragments per entity; those with more are missed. 1: none is discontinuous."
     )
+    memory: Count = Field(
+        default=2, description="The number of words of the first fragment is known later modulo this; 1: not at all."
+    )
     hidden: Count = Field(default=150, description="Hidden units between pairs of words and the scores of edges.")
     dropout: Fraction = Field(default=0.3, description="Dropout of the hidden units.")
 
@@ -45,22 +48,22 @@ class HypergraphKind(HeadKind[HypergraphSettings]):
     name = "hypergraph"
     about = "for each word and label, the set of entities that start there is the best tree of a hypergraph"
     settings = HypergraphSettings
-    variants = ("max_fragments=1", "max_fragments=2", *(f"reach={reach}" for reach in (8, 16, 24, 32, 48)))
+    variants = ("max_fragments=1", "max_fragments=2", "memory=1", *(f"reach={reach}" for reach in (8, 16, 24, 32, 48)))
 
     def build(self, settings: HypergraphSettings, labels: Sequence[str], *, word_size: int) -> HypergraphHead:
         from disconer.nn.heads.hypergraph.head import EdgeScorer, HypergraphHead
 
-        edges = Edges(settings.max_fragments)
+        edges = _edges(settings)
         scorer = EdgeScorer(
             word_size=word_size, hidden=settings.hidden, edges=edges, n_labels=len(labels), dropout=settings.dropout
         )
         return HypergraphHead(labels=labels, reach=settings.reach, edges=edges, scorer=scorer)
 
     def reach(self, entities: Sequence[TokenEntity], n_words: int, settings: HypergraphSettings) -> Reach:
-        return hypergraph_reach((entity.key for entity in entities), settings.reach, Edges(settings.max_fragments))
+        return hypergraph_reach((entity.key for entity in entities), settings.reach, _edges(settings))
 
     def cells(self, n_words: int, settings: HypergraphSettings, labels: Sequence[str]) -> int:
-        numbers = 2 * settings.hidden + 2 * len(Edges(settings.max_fragments)) * len(labels)
+        numbers = 2 * settings.hidden + 2 * len(_edges(settings)) * len(labels)
         return n_words * min(settings.reach, n_words) * (1 + numbers // NUMBERS_PER_CELL)
 
     def propose(self, survey: Survey, settings: HypergraphSettings) -> Proposal[HypergraphSettings]:
@@ -84,12 +87,16 @@ class HypergraphKind(HeadKind[HypergraphSettings]):
     def reader(
         self, settings: HypergraphSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]
     ) -> TreeReader:
-        return TreeReader(labels, Edges(settings.max_fragments), reach=settings.reach)
+        return TreeReader(labels, _edges(settings), reach=settings.reach)
 
     def near_reader(
         self, settings: HypergraphSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]
     ) -> TreeReader:
-        return TreeReader(labels, Edges(settings.max_fragments), reach=settings.reach, near=NEAR)
+        return TreeReader(labels, _edges(settings), reach=settings.reach, near=NEAR)
+
+
+def _edges(settings: HypergraphSettings) -> Edges:
+    return Edges(settings.max_fragments, settings.memory)
 
 
 def _covering(values: Sequence[int], least: int) -> int:

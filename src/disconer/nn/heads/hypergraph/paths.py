@@ -1,82 +1,108 @@
 """Nodes and edges of the hypergraph, and what it can express. No torch here.
 
-Each word and label has a graph of its own, for the entities that start there. Its nodes say, for a word at some offset
-from the first one, whether it is in the entity, and in which fragment it is or which fragment comes before it. An
-entity is one path, an edge for each of its words and those in its gaps, and one where it ends:
+Each word and label has a graph of its own, for the entities that start there. An entity is one path: an edge for each
+of its words and those in its gaps, and one where it ends.
 
-    start  the first word          go_on  the next word of a fragment     leave  the first word of a gap
-    end    the last word is over   resume the first word after a gap      wait   a further word of a gap
+    start  the first word            go_on   the next word of a fragment    leave  the first word of a gap
+    end    no word comes after it    resume  the first word after a gap     wait   a further word of a gap
 
 A node in a fragment chooses one or more of end, go_on and leave; one in a gap, one or both of wait and resume. So
-several entities that start together are a tree, which branches where they part.
+several entities that start together are a tree, which branches where they part. A node knows its word, by the offset
+from the first one, whether the word is in a fragment or in a gap, the number of the fragment, and something of the path
+that led to it: the number of words of the first fragment, modulo `Edges.memory`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
-from typing import NamedTuple
+from functools import cached_property, partial
+from itertools import accumulate, pairwise, product
+from typing import Any, NamedTuple
 
 from disconer.evaluate.check import Reach, WordEntity
 from disconer.text.alignment import Range
 
 Step = tuple[int, int]  # the offset of a word from the first one of an entity, and the number of an edge
 Path = tuple[Step, ...]
+Edge = tuple[str, int, int]
+
+
+class Groups(NamedTuple):
+    """Values of edges, along the first axis: of the first fragment, and of later ones by what is remembered.
+
+    end, go_on, resume, wait: of later fragments; to wait is for the next one.  Shape: (later, …)
+    first_leave, leave: of those that are not the last.  Shape: (1, …), (later - memory, …); (0, …) without later ones
+    """
+
+    first_end: Any
+    first_go_on: Any
+    end: Any
+    go_on: Any
+    resume: Any
+    wait: Any
+    first_leave: Any
+    leave: Any
 
 
 @dataclass(frozen=True)
 class Edges:
-    """Numbers of the edges for entities of at most `fragments` fragments; fragments count from 0.
+    """The edges for entities of at most `fragments` fragments, which count from 0, by numbers in the order of `Groups`.
 
-    In the order of numbers: end, go_on, resume, leave, wait, each for all fragments that can have it. `start` is
-    go_on at the offset 0, where no other edge leads.
+    memory: the number of words of the first fragment is known modulo this.
+
+    >>> len(Edges(1, 1)), len(Edges(2, 1)), len(Edges(3, 1)), len(Edges(3, 2))
+    (2, 7, 12, 21)
     """
 
     fragments: int
+    memory: int
+
+    @cached_property
+    def names(self) -> list[Edge]:
+        """What each edge is, for which fragment, and what is remembered."""
+        later = [*product(range(1, self.fragments), range(self.memory))]
+        of_later = [(kind, *one) for kind in ("end", "go_on", "resume", "wait") for one in later]
+        leaving = [(0, 0), *later][: -self.memory] if later else []  # the last fragment has none
+        return [("end", 0, 0), ("go_on", 0, 0), *of_later, *(("leave", *one) for one in leaving)]
 
     def __len__(self) -> int:
-        return 5 * self.fragments - 3
+        return len(self.names)
 
-    def end(self, fragment: int) -> int:
-        return fragment
+    @cached_property
+    def _numbers(self) -> dict[Edge, int]:
+        return {name: number for number, name in enumerate(self.names)}
 
-    def go_on(self, fragment: int) -> int:
-        return self.fragments + fragment
+    def number(self, kind: str, fragment: int, width: int) -> int:
+        """width: the words of the first fragment."""
+        return self._numbers[kind, fragment, width % self.memory if fragment else 0]
 
-    def resume(self, fragment: int) -> int:
-        """fragment: the one that starts."""
-        return 2 * self.fragments + fragment - 1
+    @property
+    def start(self) -> int:
+        """The edge to the first word: `go_on` at the offset 0, where no other edge leads."""
+        return self.number("go_on", 0, 0)
 
-    def leave(self, fragment: int) -> int:
-        """fragment: the one before the gap."""
-        return 3 * self.fragments - 1 + fragment
-
-    def wait(self, fragment: int) -> int:
-        """fragment: the one before the gap."""
-        return 4 * self.fragments - 2 + fragment
-
-    def names(self) -> list[tuple[str, int]]:
-        """What each edge is, and for which fragment."""
-        own, gaps = range(self.fragments), range(self.fragments - 1)
-        groups = {"end": own, "go_on": own, "resume": range(1, self.fragments), "leave": gaps, "wait": gaps}
-        return [(name, fragment) for name, numbers in groups.items() for fragment in numbers]
+    def split(self, values: Any) -> Groups:
+        """Values of all edges by groups.  values: an array of NumPy or a tensor of torch.  Shape: (edges, …)"""
+        later = (self.fragments - 1) * self.memory
+        sizes = (1, 1, later, later, later, later, min(later, 1), max(0, later - self.memory))
+        return Groups(*(values[end - size : end] for size, end in zip(sizes, accumulate(sizes), strict=True)))
 
     def path(self, ranges: Sequence[Range]) -> Path:
         """The edges of an entity. Its fragments have words between them.
 
-        >>> Edges(2).path([(5, 6), (8, 9)])
-        ((0, 2), (1, 5), (2, 6), (3, 4), (3, 1))
+        >>> edges = Edges(2, memory=1)
+        >>> [(offset, edges.names[edge][0]) for offset, edge in edges.path([(5, 6), (8, 9)])]
+        [(0, 'go_on'), (1, 'leave'), (2, 'wait'), (3, 'resume'), (3, 'end')]
         """
-        first, last = ranges[0][0], len(ranges) - 1
-        steps: list[int] = []
-        for fragment, (start, end) in enumerate(ranges):
-            if fragment:
-                gap = start - ranges[fragment - 1][1]
-                steps += [self.leave(fragment - 1), *[self.wait(fragment - 1)] * (gap - 1), self.resume(fragment)]
-            steps += [self.go_on(fragment)] * (end - start - (fragment > 0))
-        return (*enumerate(steps), (ranges[-1][1] - 1 - first, self.end(last)))
+        first, width, last = ranges[0][0], ranges[0][1] - ranges[0][0], len(ranges) - 1
+        steps = [("go_on", 0)] * width
+        for fragment, (before, (start, end)) in enumerate(pairwise(ranges), 1):
+            gap = start - before[1]
+            steps += [("leave", fragment - 1), *[("wait", fragment)] * (gap - 1)]
+            steps += [("resume", fragment), *[("go_on", fragment)] * (end - start - 1)]
+        numbers = [self.number(kind, fragment, width) for kind, fragment in steps]
+        return (*enumerate(numbers), (ranges[-1][1] - 1 - first, self.number("end", last, width)))
 
 
 class Node(NamedTuple):
@@ -85,22 +111,25 @@ class Node(NamedTuple):
     offset: int
     taken: tuple[Range, ...]
 
-    @property
-    def inside(self) -> bool:
-        """Whether the word is in a fragment."""
-        return self.taken[-1][1] > self.offset
-
     def options(self, edges: Edges) -> list[tuple[Step, Node | None]]:
         """What can be chosen here, and where it leads; None: the entity ends."""
-        fragment, following = len(self.taken) - 1, self.offset + 1
-        *before, (start, _) = self.taken
-        stay = Node(following, self.taken)
-        if not self.inside:
+        fragment, following, width = len(self.taken) - 1, self.offset + 1, self.taken[0][1]
+        *before, (start, end) = self.taken
+
+        def step(offset: int, kind: str, fragment: int) -> Step:
+            return offset, edges.number(kind, fragment, width)
+
+        passed = Node(following, self.taken)
+        if end <= self.offset:  # in a gap
             resumed = Node(following, (*self.taken, (following, following + 1)))
-            return [((following, edges.wait(fragment)), stay), ((following, edges.resume(fragment + 1)), resumed)]
+            return [
+                (step(following, "wait", fragment + 1), passed),
+                (step(following, "resume", fragment + 1), resumed),
+            ]
         longer = Node(following, (*before, (start, following + 1)))
-        ways = [((self.offset, edges.end(fragment)), None), ((following, edges.go_on(fragment)), longer)]
-        return [*ways, ((following, edges.leave(fragment)), stay)] if fragment + 1 < edges.fragments else ways
+        ways = [(step(self.offset, "end", fragment), None), (step(following, "go_on", fragment), longer)]
+        more = fragment + 1 < edges.fragments
+        return [*ways, (step(following, "leave", fragment), passed)] if more else ways
 
 
 FIRST = Node(0, ((0, 1),))

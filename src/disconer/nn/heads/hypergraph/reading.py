@@ -45,8 +45,7 @@ def read_entities(
     """
     rows: list[list[Found]] = [[] for _ in range(n_rows)]
     best, sums = (
-        np.stack(inside(starts.scores, edges.fragments, algebra)).transpose(2, 0, 1).astype(np.float64)
-        for algebra in (BEST, SUM)
+        np.stack(inside(starts.scores, edges, algebra)).transpose(2, 0, 1).astype(np.float64) for algebra in (BEST, SUM)
     )  # (S, offsets, edges)
     places = zip(starts.row.tolist(), starts.first.tolist(), starts.label.tolist(), strict=True)
     for (row, first, label), own_best, own_sums in zip(places, best, sums, strict=True):
@@ -68,18 +67,17 @@ class Tree:
 
     def __init__(self, best: Floats, sums: Floats, edges: Edges) -> None:
         self._best, self._sums, self._edges = best, sums, edges
-        self._start = edges.go_on(0)
 
     def best(self) -> Scored:
         """Those of the best tree."""
-        return self._walk(self._chosen) if self._best[0, self._start] > 0 else {}
+        return self._walk(self._chosen) if self._best[0, self._edges.start] > 0 else {}
 
     def likely(self, least: float) -> Scored:
         """All that have at least this probability."""
         return self._walk(partial(self._likely, math.log(least)))
 
     def _walk(self, choose: Choose) -> Scored:
-        start = -softplus(-float(self._sums[0, self._start]))
+        start = -softplus(-float(self._sums[0, self._edges.start]))
         return dict(islice(walk(self._edges, choose, start), MOST_ENTITIES))
 
     def _likely(self, lowest: float, options: Sequence[Step], score: float) -> Iterator[tuple[Step, float]]:
@@ -123,6 +121,6 @@ class TreeReader:
         known = np.where(exists[..., None], given, np.float32(IMPOSSIBLE))
         by_edge = known.reshape(n_rows, n_words, n_offsets, len(self._edges), -1).transpose(2, 3, 0, 1, 4)
         algebra, least = (BEST, 0.0) if self._near is None else (SUM, math.log(self._near / (1 - self._near)))
-        row, first, label = (inside(by_edge, self._edges.fragments, algebra)[0][self._edges.go_on(0)] > least).nonzero()
+        row, first, label = (inside(by_edge, self._edges, algebra)[0][self._edges.start] > least).nonzero()
         starts = Starts(row, first, label, by_edge[:, :, row, first, label])
         return read_entities(starts, self._labels, self._edges, n_rows=n_rows, near=self._near)
