@@ -19,7 +19,7 @@ from disconer.nn.windows import Found
 from disconer.text.alignment import Range
 
 OFFSETS, SCORES = "offsets", "scores"  # the input and the output of the graph of a hypergraph head
-MOST_ENTITIES = 1000  # of a word and a label: only an untrained model finds more
+MOST_ENTITIES = 100  # of a word and a label: only an untrained model finds more
 SMALLEST = 1e-300  # keeps a logarithm finite
 
 
