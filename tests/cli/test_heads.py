@@ -22,12 +22,19 @@ from training.synthetic import complaints, save_encoder
 HEADS = {
     "tagger": {"head.scheme": "BIOHD1234"},
     "grid": {"head.channels": 16, "head.biaffine": 16, "head.hidden": 32, "head.dropout": 0.0},
+    "hypergraph": {"head.hidden": 32, "head.dropout": 0.0},
     "transition": {"head.stack": 24, "head.hidden": 32, "head.dropout": 0.0},
 }
-GRAPHS = {"tagger": {"network.onnx"}, "grid": {"network.onnx", "grid.onnx"}, "transition": set()}  # none: torch only
+GRAPHS = {
+    "tagger": {"network.onnx"},
+    "grid": {"network.onnx", "grid.onnx"},
+    "hypergraph": {"network.onnx"},
+    "transition": set(),  # none: torch only
+}
 FOUND = {  # what `init` says of the data
     "tagger": "Tags: BIOHD. Entities that each scheme expresses: BIO ",
     "grid": "Entities of up to 16 words from first to last: 100.0% of them.",
+    "hypergraph": "Entities of up to 16 words from first to last and 2 fragments: 100.0% of them.",
     "transition": "Entities that actions on a stack can make: ",
 }
 ABOUT = {
@@ -36,9 +43,13 @@ ABOUT = {
         "They have at most two fragments. None has all its words in another of its label",
     ),
     "grid": ("with the head `grid`: it scores pairs of words", "None has more than 16 words from its first to its"),
+    "hypergraph": (
+        "with the head `hypergraph`: for each word and label",
+        "None has more than 16 words from its first to its last. None has more than 2 fragments.",
+    ),
     "transition": ("with the head `transition`: actions, one after another", "No two have the same words."),
 }
-STAGES = {"tagger": "tags", "grid": "grid", "transition": "actions"}
+STAGES = {"tagger": "tags", "grid": "grid", "hypergraph": "edges", "transition": "actions"}
 SMALL = {
     "encoder.pooling": "mean",
     "encoder.dropout": 0.0,
@@ -66,7 +77,10 @@ def train(folder: Path, out: str, *more: str) -> Path:
     return folder / out
 
 
-@pytest.fixture(scope="module", params=[pytest.param("tagger", marks=pytest.mark.slow), "grid"])
+@pytest.fixture(
+    scope="module",
+    params=["grid", *(pytest.param(one, marks=pytest.mark.slow) for one in ("hypergraph", "tagger", "transition"))],
+)
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the name of a head: data, an encoder, a configuration by `init`, and a trained model in `run`."""
     torch.set_num_threads(1)
@@ -95,13 +109,22 @@ def keys(document: Document) -> list[Any]:
 def test_init(folder: Path) -> None:
     head = load_config(folder / "config.yaml").head
     assert head.kind == folder.name
-    proposed = {"tagger": "scheme: BIOHD ", "grid": "reach: 16 ", "transition": "beam: 1 "}
+    proposed = {
+        "tagger": "scheme: BIOHD ",
+        "grid": "reach: 16 ",
+        "hypergraph": "max_fragments: 2 ",
+        "transition": "beam: 1 ",
+    }
     assert proposed[folder.name] in (folder / "config.yaml").read_text("utf-8")
 
 
 def test_check_shows_what_settings_express(folder: Path) -> None:
     oracle = json.loads(run("check", folder / "data" / "dev.jsonl", "--head", folder.name, "--json").stdout)["oracle"]
-    compared = {"tagger": ("scheme=BIO", "scheme=BIOHD1234"), "grid": ("reach=8", "reach=null")}
+    compared = {
+        "tagger": ("scheme=BIO", "scheme=BIOHD1234"),
+        "grid": ("reach=8", "reach=null"),
+        "hypergraph": ("max_fragments=2", "reach=16"),
+    }
     if folder.name == "transition":
         [(_, only)] = oracle.items()
         assert list(only["lost"]) == ["shares words with other entities in a way for which no actions were found"]
@@ -111,7 +134,7 @@ def test_check_shows_what_settings_express(folder: Path) -> None:
     if folder.name == "tagger":
         assert less < more < 1  # two by two parts are beyond every scheme of tags
     else:
-        assert less == more == 1  # and no trouble for a grid
+        assert less == more == 1  # and no trouble for a grid or a hypergraph
 
 
 def test_it_learns_discontinuous_entities_and_says_what_it_cannot(folder: Path) -> None:

@@ -57,7 +57,10 @@ def test_its_section_is_like_any_other(tmp_path: Path) -> None:
     loaded = load_config(tmp_path / "config.yaml")  # whose paths are relative to the file
     assert (loaded.head, loaded.training) == (config.head, config.training)
     shown = commented_yaml(config)
-    assert "kind: word                      # How entities are found: grid, span, tagger, transition or word." in shown
+    assert (
+        "kind: word                      # How entities are found: grid, hypergraph, span, tagger, transition or word."
+        in shown
+    )
     assert "dropout: 0.3                    # Dropout of the word vectors." in shown
     assert load_config("chia", ["head.kind=word"]).head == config_from_dict(values()).head
 
@@ -68,7 +71,7 @@ def test_its_section_is_like_any_other(tmp_path: Path) -> None:
         ({"dropuot": 0.3}, "head.dropuot: unknown key; did you mean 'dropout'?"),
         ({"max_width": 3}, "head.max_width: unknown key; a setting of head.kind span, but kind is word"),
         ({"dropout": 1}, "head.dropout: got 1, expected a number from 0 and below 1"),
-        ({"kind": "wrod"}, 'head.kind: got "wrod", expected grid, span, tagger, transition or word'),
+        ({"kind": "wrod"}, 'head.kind: got "wrod", expected grid, hypergraph, span, tagger, transition or word'),
     ],
 )
 def test_what_is_wrong_with_it_is_said(head: dict[str, object], problem: str) -> None:
@@ -126,7 +129,7 @@ def test_nobody_else_knows_how_a_head_works() -> None:
     """Names of the settings of heads, and their folders, stand in their folders only."""
     source = ROOT / "src" / "disconer"
     private = re.compile(
-        r"max_width|gap_weight|\breach=\d|heads\.(span|grid|tagger|transition)\b(?!:)|head\.scheme|relations\.enabled"
+        r"max_width|max_fragments|gap_weight|\breach=\d|heads\.(span|grid|hypergraph|tagger|transition)\b(?!:)|head\.scheme|relations\.enabled"
     )
     knowing = [
         str(path.relative_to(source))

@@ -8,29 +8,45 @@ set of entities has one tree. With the larger weight in place of the sum, it is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from disconer.nn.heads.hypergraph.paths import Edges, Groups
+from disconer.nn.reader import Floats
 
 IMPOSSIBLE = -1e4  # the score of an edge that does not exist; finite, so that gradients are
 
 
 class Algebra(NamedTuple):
-    """add: of the logs of two weights, that of their sum, or the larger one.  join: arrays along their first axis."""
+    """How weights are added, and how arrays are handled.
 
-    add: Callable[[Any, Any], Any]
+    either: of the logs of two weights a and b, that of a + b + ab, or the largest of the three.
+    join, split: arrays along their first axis; split into parts of these sizes.
+    """
+
+    either: Callable[[Any, Any], Any]
     join: Callable[[list[Any]], Any]
-
-    def either(self, a: Any, b: Any) -> Any:
-        """One of two choices, or both."""
-        return self.add(self.add(a, b), a + b)
+    split: Callable[[Any, list[int]], Sequence[Any]]
 
 
-SUM = Algebra(np.logaddexp, np.concatenate)
-BEST = Algebra(np.maximum, np.concatenate)
+def _sum(a: Floats, b: Floats) -> Floats:
+    total: Floats = np.logaddexp(np.logaddexp(a, b), a + b)
+    return total
+
+
+def _best(a: Floats, b: Floats) -> Floats:
+    best: Floats = np.maximum(np.maximum(a, b), a + b)
+    return best
+
+
+def _split(values: Floats, sizes: list[int]) -> list[Floats]:
+    return np.split(values, np.cumsum(sizes)[:-1])
+
+
+SUM = Algebra(_sum, np.concatenate, _split)
+BEST = Algebra(_best, np.concatenate, _split)
 
 
 def inside(scores: Any, edges: Edges, algebra: Algebra) -> list[Any]:
@@ -40,19 +56,23 @@ def inside(scores: Any, edges: Edges, algebra: Algebra) -> list[Any]:
     Returns: an array for each offset. At the offset 0, that of `edges.start` is the weight of all sets of one or more
         entities.  Shape: (edges, …)
     """
-    either, join, memory = algebra.either, algebra.join, edges.memory
+    either, join, split = algebra.either, algebra.join, algebra.split
+    sizes, memory = edges.sizes, edges.memory
     found: list[Any] = []
-    for offset, own in reversed(list(enumerate(map(edges.split, scores)))):
+    for offset, score in reversed(list(enumerate(scores))):
+        own = Groups(*split(score, sizes))
         first, word, gap = own.first_end, own.end, 0 * own.end + IMPOSSIBLE  # nodes: a gap is before a later fragment
         if found:
-            after = edges.split(found[-1])
+            after = Groups(*split(found[-1], sizes))
             first = either(first, after.first_go_on)
             if edges.fragments > 1:
                 first = either(first, after.first_leave)
             word = either(word, after.go_on)
-            word = join([either(word[:-memory], after.leave), word[-memory:]])
+            inner, last = split(word, [sizes[-1], len(word) - sizes[-1]])
+            word = join([either(inner, after.leave), last])
             gap = either(after.wait, after.resume)
-        known = gap[offset % memory :][:1]  # of the gaps after the first fragment, the one that knows its width: offset
+        first_gap, other_gaps = split(gap, [len(gap) - sizes[-1], sizes[-1]])
+        known = first_gap[offset % memory :][:1]  # knows the width of the first fragment, which is the offset
         weights = Groups(
             first_end=own.first_end,
             first_go_on=own.first_go_on + first,
@@ -61,7 +81,7 @@ def inside(scores: Any, edges: Edges, algebra: Algebra) -> list[Any]:
             resume=own.resume + word,
             wait=own.wait + gap,
             first_leave=own.first_leave + known,
-            leave=own.leave + gap[memory:],
+            leave=own.leave + other_gaps,
         )
         found.append(join([*weights]))
     return found[::-1]

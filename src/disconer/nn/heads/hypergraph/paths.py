@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import accumulate, pairwise, product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 from disconer.evaluate.check import Reach, WordEntity
@@ -82,11 +82,11 @@ class Edges:
         """The edge to the first word: `go_on` at the offset 0, where no other edge leads."""
         return self.number("go_on", 0, 0)
 
-    def split(self, values: Any) -> Groups:
-        """Values of all edges by groups.  values: an array of NumPy or a tensor of torch.  Shape: (edges, …)"""
+    @property
+    def sizes(self) -> list[int]:
+        """How many edges each of the `Groups` has."""
         later = (self.fragments - 1) * self.memory
-        sizes = (1, 1, later, later, later, later, min(later, 1), max(0, later - self.memory))
-        return Groups(*(values[end - size : end] for size, end in zip(sizes, accumulate(sizes), strict=True)))
+        return [1, 1, later, later, later, later, min(later, 1), max(0, later - self.memory)]
 
     def path(self, ranges: Sequence[Range]) -> Path:
         """The edges of an entity. Its fragments have words between them.

@@ -18,9 +18,15 @@ from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found
 from disconer.text.alignment import Range
 
-OFFSETS, SCORES = "offsets", "scores"  # the input and the output of the graph of a hypergraph head
+OFFSETS, CELLS, SCORES = "offsets", "cells", "scores"  # inputs and output of the graph of a hypergraph head
 MOST_ENTITIES = 100  # of a word and a label: only an untrained model finds more
 SMALLEST = 1e-300  # keeps a logarithm finite
+
+
+def existing(lengths: Sequence[int] | Ints, n_words: int, n_offsets: int) -> Ints:
+    """The pairs of words within sentences, as places in (B, N, R).  Shape: (M,)"""
+    ends = np.arange(n_words)[:, None] + np.arange(n_offsets)  # (N, R)
+    return np.flatnonzero(ends < np.asarray(lengths)[:, None, None])
 
 
 class Starts(NamedTuple):
@@ -110,16 +116,19 @@ class TreeReader:
 
     def inputs(self, batch: WordArrays) -> Arrays:
         """See `ScoreReader`."""
-        return {OFFSETS: np.arange(min(self._reach, batch.lengths.max()))}
+        n_offsets = self._n_offsets(batch)
+        return {OFFSETS: np.arange(n_offsets), CELLS: existing(batch.lengths, batch.word_mask.shape[1], n_offsets)}
+
+    def _n_offsets(self, batch: WordArrays) -> int:
+        return min(self._reach, int(batch.lengths.max()))
 
     def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
         """See `ScoreReader`."""
-        given = scores[SCORES]  # (B, N, offsets, edges * labels)
-        n_rows, n_words, n_offsets, _ = given.shape
-        ends = np.arange(n_words)[:, None] + np.arange(n_offsets)  # (N, offsets)
-        exists = ends < batch.lengths[:, None, None]  # (B, N, offsets)
-        known = np.where(exists[..., None], given, np.float32(IMPOSSIBLE))
-        by_edge = known.reshape(n_rows, n_words, n_offsets, len(self._edges), -1).transpose(2, 3, 0, 1, 4)
+        given = scores[SCORES]  # (M, edges * labels)
+        (n_rows, n_words), n_offsets = batch.word_mask.shape, self._n_offsets(batch)
+        everywhere = np.full((n_rows * n_words * n_offsets, given.shape[1]), IMPOSSIBLE, dtype=given.dtype)
+        everywhere[existing(batch.lengths, n_words, n_offsets)] = given
+        by_edge = everywhere.reshape(n_rows, n_words, n_offsets, len(self._edges), -1).transpose(2, 3, 0, 1, 4)
         algebra, least = (BEST, 0.0) if self._near is None else (SUM, math.log(self._near / (1 - self._near)))
         row, first, label = (inside(by_edge, self._edges, algebra)[0][self._edges.start] > least).nonzero()
         starts = Starts(row, first, label, by_edge[:, :, row, first, label])
