@@ -135,7 +135,8 @@ class HypergraphHead(nn.Module):
 
     def axis_names(self) -> Mapping[str, AxisNames]:
         """See `Transferable`."""
-        scores = [(*edge, self.edges.memory, label) for edge in self.edges.names for label in self.labels]
+        remembered = {edge: self.edges.memory if edge[1] else 1 for edge in self.edges.names}
+        scores = [(*edge, memory, label) for edge, memory in remembered.items() for label in self.labels]
         return {f"scorer.output.{name}": {0: scores} for name in ("weight", "bias")}
 
     # Training
