@@ -101,12 +101,14 @@ def test_the_loss_is_that_over_all_sets_of_entities() -> None:
     learned = [np.array([True] * 4), np.array([True, False, False])]
     steps = [targets.steps[:, own[targets.steps[2]]] for own in learned]
     loss = head.loss(sentences, batch, head.batch_targets([*map(type(targets), steps, learned)]))
-    scores = head._scores(sentences, batch.lengths).numpy()
+    pairs = head.launch(sentences, batch).pairs
+    scores = head.scores(sentences, pairs).numpy()
     gold = {(0, 0): {((0, 2),), ((0, 1), (2, 3))}, (1, 0): {((0, 1),)}}  # by first word and label; ranges by offset
     expected = 0.0
     for row, first, label in product(range(2), range(4), range(2)):
         if first < len(learned[row]) and learned[row][first]:
-            own = scores[: min(head.reach, batch.lengths[row] - first), :, row, first, label].astype(np.float64)
+            [word] = ((pairs.row == row) & (pairs.word == first)).nonzero()[0]
+            own = scores[: min(head.reach, batch.lengths[row] - first), :, word, label].astype(np.float64)
             every = Enumerated(own, head.edges)
             wanted = [ranges in gold.get((first, label), ()) for ranges in every.entities]
             [number] = (every.sets == wanted).all(1).nonzero()[0]
@@ -137,14 +139,14 @@ def test_even_if_every_choice_is_good_it_comes_to_an_end() -> None:
     [found] = head.collect(head.launch(sentences, batch))
     assert len(found) <= 24 * len(LABELS) * MOST_ENTITIES
     assert all(np.isfinite(one.score) for one in found)
-    assert torch.isfinite(head.log_partition(head._scores(sentences, batch.lengths))).all()
+    assert torch.isfinite(head.log_partition(head.launch(sentences, batch).scores)).all()
 
 
 def test_a_new_head_finds_next_to_nothing_and_learns_at_once() -> None:
     torch.manual_seed(0)
     head = HYPERGRAPH.build(HypergraphSettings(), LABELS, word_size=WORD_SIZE)
     sentences, batch = batch_of(30)
-    scores = head._scores(sentences, batch.lengths)
+    scores = head.launch(sentences, batch).scores
     assert 0 < float(head.log_partition(scores).detach().mean()) < 0.2
     head.log_partition(scores).sum().backward()
     assert all(torch.isfinite(one.grad).all() and one.grad.abs().sum() > 0 for one in head.parameters())

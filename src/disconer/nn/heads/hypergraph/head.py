@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad, relu, softplus
-from torch.nn.utils.rnn import pad_sequence
+from torch.nn.functional import relu, softplus
 
 from disconer.nn.heads.hypergraph.inside import IMPOSSIBLE, Algebra, inside
 from disconer.nn.heads.hypergraph.paths import Edges, why_not
-from disconer.nn.heads.hypergraph.reading import CELLS, OFFSETS, SCORES, Starts, existing, read_entities
+from disconer.nn.heads.hypergraph.reading import FIRST, SCORES, SECOND, Pairs, Starts, pairs_of, read_entities
 from disconer.nn.heads.kind import Graph, HeadGraphs
-from disconer.nn.layers.pair_grid import GAP_CLASSES, Shift, gap_class, slide
+from disconer.nn.layers.pair_grid import GAP_CLASSES, gap_class
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Bools, Ints
 from disconer.nn.windows import Found, Window
@@ -58,7 +57,7 @@ BEST = Algebra(_best, torch.cat, torch.split)
 
 
 class EdgeScorer(nn.Module):
-    """Scores of all edges of each label from a first word to words at some offsets from it.
+    """Scores of all edges of each label for pairs of words: the first of an entity, and the one that an edge leads to.
 
     They see both words, their product, and how far they are apart.
     """
@@ -74,15 +73,14 @@ class EdgeScorer(nn.Module):
             for bias, (kind, *_) in zip(self.output.bias.view(-1, n_labels), edges.names, strict=True):
                 bias.fill_(0.0 if kind == "end" else RARE)
 
-    def forward(self, words: Tensor, offsets: Tensor, cells: Tensor, shift: Shift = slide) -> Tensor:
-        """cells: those to be scored, as places in (B, N, R).  Shape: (B, N, d), (R,), (M,) -> (M, edges * labels)"""
-        first, here = self.added(words).transpose(1, 2).chunk(2, dim=1)  # (B, H, N) each
-        left, right = self.multiplied(words).transpose(1, 2).chunk(2, dim=1)
-        distance = self.distance(gap_class(offsets)).T.unsqueeze(1)  # (H, 1, R)
-        n_offsets = offsets.shape[0]
-        pairs = first.unsqueeze(-1) + shift(here, n_offsets) + left.unsqueeze(-1) * shift(right, n_offsets) + distance
-        chosen = pairs.permute(0, 2, 3, 1).flatten(0, 2).index_select(0, cells)  # (M, H)
-        scores: Tensor = self.output(self.dropout(relu(chosen)))
+    def forward(self, words: Tensor, first: Tensor, second: Tensor) -> Tensor:
+        """first, second: the words of pairs, by number.  Shape: (words, d), (M,), (M,) -> (M, edges * labels)"""
+        at_first, at_second = self.added(words).chunk(2, dim=1)  # (words, H) each
+        left, right = self.multiplied(words).chunk(2, dim=1)
+        distance = self.distance(gap_class(second - first))  # (M, H)
+        added = at_first.index_select(0, first) + at_second.index_select(0, second)
+        multiplied = left.index_select(0, first) * right.index_select(0, second)
+        scores: Tensor = self.output(self.dropout(relu(added + multiplied + distance)))
         return scores
 
 
@@ -99,7 +97,7 @@ class TreeTargets(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TreeBatch:
-    """The same for a batch. steps: offset, edge, row, first word, label.  Shape: (5, M), (B, words of the longest)"""
+    """The same for a batch, its words one after another without padding.  Shape: (4, M), (W,)"""
 
     steps: Tensor
     taught: Tensor
@@ -111,12 +109,15 @@ class TreeBatch:
 class Scored(NamedTuple):
     """The network's outputs for a batch, on its device.
 
-    scores: of edges.  Shape: (R, edges, B, N, labels)
-    starts: whether the best tree of a word and label has an entity.  Shape: (B, N, labels)
+    scores: of edges.  Shape: (offsets, edges, W, labels)
+    starts: whether the best tree of a word and label has an entity.  Shape: (W, labels)
+    pairs: on the CPU.  n_rows: windows of the batch.
     """
 
     scores: Tensor
     starts: Tensor
+    pairs: Pairs
+    n_rows: int
 
 
 class HypergraphHead(nn.Module):
@@ -159,16 +160,17 @@ class HypergraphHead(nn.Module):
 
     def batch_targets(self, targets: Sequence[TreeTargets]) -> TreeBatch:
         """See `Head`."""
-        row = np.repeat(np.arange(len(targets)), [one.steps.shape[1] for one in targets])
+        ends = np.cumsum([len(one.taught) for one in targets])
+        origins = np.repeat(ends - [len(one.taught) for one in targets], [one.steps.shape[1] for one in targets])
         offset, edge, first, label = np.concatenate([one.steps for one in targets], axis=1)
-        taught = pad_sequence([torch.from_numpy(one.taught) for one in targets], batch_first=True)
-        return TreeBatch(torch.from_numpy(np.stack([offset, edge, row, first, label])), taught)
+        taught = np.concatenate([one.taught for one in targets])
+        return TreeBatch(torch.from_numpy(np.stack([offset, edge, first + origins, label])), torch.from_numpy(taught))
 
     def loss(self, words: Tensor, batch: WordBatch, targets: TreeBatch) -> Tensor:
         """See `Head`: minus the log probability of the trees."""
-        scores = self._scores(words, batch.lengths)
-        taught = pad(targets.taught, (0, words.shape[1] - targets.taught.shape[1]))
-        return self.log_partition(scores).where(taught[..., None], 0).sum() - scores[tuple(targets.steps)].sum()
+        scores = self.scores(words, self._pairs(words, batch))
+        log_partition = self.log_partition(scores).where(targets.taught[:, None], 0)
+        return log_partition.sum() - scores[tuple(targets.steps)].sum()
 
     def log_partition(self, scores: Tensor) -> Tensor:
         """The log sum over all sets of entities of each first word and label.  Shape: (R, edges, …) -> (…)
@@ -182,17 +184,18 @@ class HypergraphHead(nn.Module):
 
     def launch(self, words: Tensor, batch: WordBatch) -> Scored:
         """See `Head`."""
-        scores = self._scores(words, batch.lengths)
-        return Scored(scores, self._start(scores, BEST) > 0)
+        pairs = self._pairs(words, batch)
+        scores = self.scores(words, pairs)
+        return Scored(scores, self._start(scores, BEST) > 0, pairs, len(batch.lengths))
 
     def collect(self, launched: Scored) -> list[list[Found]]:
         """See `Head`. Only where an entity starts, more than that is needed."""
-        scores, starts = launched
-        places = starts.nonzero().T
-        row, first, label = places  # (S,) each
-        chosen = scores[:, :, row, first, label].cpu().numpy()  # (R, edges, S)
-        row, first, label = places.cpu().numpy()
-        return read_entities(Starts(row, first, label, chosen), self.labels, self.edges, n_rows=len(starts))
+        scores, starts, pairs, n_rows = launched
+        places = starts.nonzero().T  # (2, S)
+        chosen = scores[:, :, places[0], places[1]].cpu().numpy()  # (offsets, edges, S)
+        word, label = places.cpu().numpy()
+        found = Starts(pairs.row[word], pairs.word[word], label, chosen)
+        return read_entities(found, self.labels, self.edges, n_rows=n_rows)
 
     # Both
 
@@ -201,16 +204,19 @@ class HypergraphHead(nn.Module):
         weight: Tensor = inside(scores, self.edges, algebra)[0][self.edges.start]
         return weight
 
-    def _scores(self, words: Tensor, lengths: Sequence[int]) -> Tensor:
-        """IMPOSSIBLE beyond the end of a sentence.  Shape: (B, N, d) -> (R, edges, B, N, labels)"""
-        n_rows, n_words, n_offsets = len(lengths), words.shape[1], min(self.reach, max(lengths))
-        cells = torch.from_numpy(existing(lengths, n_words, n_offsets)).to(words.device)
-        scores = self.scorer(words, torch.arange(n_offsets, device=words.device), cells).float()
-        everywhere = scores.new_full((n_rows * n_words * n_offsets, scores.shape[1]), IMPOSSIBLE)
-        everywhere = everywhere.index_copy(0, cells, scores)
-        by_edge = everywhere.view(n_rows, n_words, n_offsets, len(self.edges), len(self.labels))
-        known: Tensor = by_edge.permute(2, 3, 0, 1, 4).contiguous()
-        return known
+    def _pairs(self, words: Tensor, batch: WordBatch) -> Pairs:
+        return pairs_of(np.asarray(batch.lengths), words.shape[1], self.reach)
+
+    def scores(self, words: Tensor, pairs: Pairs) -> Tensor:
+        """IMPOSSIBLE beyond the end of a sentence.  Shape: (B, N, d) -> (offsets, edges, W, labels)"""
+        places = torch.from_numpy(np.stack([pairs.first, pairs.second, pairs.cell])).to(words.device)
+        first, second, cell = places
+        scores = self.scorer(words.flatten(0, 1), first, second).float()  # (M, edges * labels)
+        n_words = len(pairs.word)
+        everywhere = scores.new_full((n_words * pairs.n_offsets, scores.shape[1]), IMPOSSIBLE)
+        by_word = everywhere.index_copy(0, cell, scores).view(n_words, pairs.n_offsets, len(self.edges), -1)
+        by_edge: Tensor = by_word.permute(1, 2, 0, 3).contiguous()
+        return by_edge
 
 
 class HypergraphGraph(nn.Module):
@@ -220,13 +226,12 @@ class HypergraphGraph(nn.Module):
         super().__init__()
         self.scorer = scorer
 
-    def forward(self, words: Tensor, lengths: Tensor, offsets: Tensor, cells: Tensor) -> tuple[Tensor]:
-        """Shape: (B, N, d), (B,), (R,), (M,) -> (M, edges * labels)"""
-        place = (torch.arange(words.shape[1])[:, None] + offsets).clamp(max=words.shape[1] - 1)  # (N, R)
-        return (self.scorer(words, offsets, cells, shift=lambda values, _: values[:, :, place]),)
+    def forward(self, words: Tensor, lengths: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor]:
+        """Shape: (B, N, d), (B,), (M,), (M,) -> (M, edges * labels)"""
+        return (self.scorer(words.flatten(0, 1), first, second),)
 
 
 def hypergraph_graphs(head: HypergraphHead) -> HeadGraphs:
-    graph = HypergraphGraph(head.scorer)
-    inputs = {name: {0: name} for name in (OFFSETS, CELLS)}
-    return HeadGraphs(Graph(graph, inputs, (SCORES,), example=(torch.arange(5), torch.arange(11))))
+    inputs = {name: {0: "pairs"} for name in (FIRST, SECOND)}
+    example = (torch.arange(11), torch.arange(11) + 1)
+    return HeadGraphs(Graph(HypergraphGraph(head.scorer), inputs, (SCORES,), example=example))

@@ -18,15 +18,34 @@ from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found
 from disconer.text.alignment import Range
 
-OFFSETS, CELLS, SCORES = "offsets", "cells", "scores"  # inputs and output of the graph of a hypergraph head
+FIRST, SECOND, SCORES = "first", "second", "scores"  # inputs and output of the graph of a hypergraph head
 MOST_ENTITIES = 100  # of a word and a label: only an untrained model finds more
 SMALLEST = 1e-300  # keeps a logarithm finite
 
 
-def existing(lengths: Sequence[int] | Ints, n_words: int, n_offsets: int) -> Ints:
-    """The pairs of words within sentences, as places in (B, N, R).  Shape: (M,)"""
-    ends = np.arange(n_words)[:, None] + np.arange(n_offsets)  # (N, R)
-    return np.flatnonzero(ends < np.asarray(lengths)[:, None, None])
+class Pairs(NamedTuple):
+    """Pairs of words of a batch within reach of one another, M of them. The batch has W words without padding.
+
+    row, word: of each word, its window, and its place there.  Shape: (W,)
+    first, second: of each pair, the words as places in (B, N).  Shape: (M,)
+    cell: its place in (W, offsets).  Shape: (M,)
+    """
+
+    row: Ints
+    word: Ints
+    first: Ints
+    second: Ints
+    cell: Ints
+    n_offsets: int
+
+
+def pairs_of(lengths: Ints, n_words: int, reach: int) -> Pairs:
+    """n_words: of a window with its padding."""
+    n_offsets = min(reach, int(lengths.max()))
+    row, word = np.nonzero(np.arange(n_words) < lengths[:, None])
+    number, offset = np.nonzero(np.arange(n_offsets) < (lengths[row] - word)[:, None])
+    first = (row * n_words + word)[number]
+    return Pairs(row, word, first, first + offset, number * n_offsets + offset, n_offsets)
 
 
 class Starts(NamedTuple):
@@ -116,20 +135,20 @@ class TreeReader:
 
     def inputs(self, batch: WordArrays) -> Arrays:
         """See `ScoreReader`."""
-        n_offsets = self._n_offsets(batch)
-        return {OFFSETS: np.arange(n_offsets), CELLS: existing(batch.lengths, batch.word_mask.shape[1], n_offsets)}
+        pairs = self._pairs(batch)
+        return {FIRST: pairs.first, SECOND: pairs.second}
 
-    def _n_offsets(self, batch: WordArrays) -> int:
-        return min(self._reach, int(batch.lengths.max()))
+    def _pairs(self, batch: WordArrays) -> Pairs:
+        return pairs_of(batch.lengths, batch.word_mask.shape[1], self._reach)
 
     def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
         """See `ScoreReader`."""
-        given = scores[SCORES]  # (M, edges * labels)
-        (n_rows, n_words), n_offsets = batch.word_mask.shape, self._n_offsets(batch)
-        everywhere = np.full((n_rows * n_words * n_offsets, given.shape[1]), IMPOSSIBLE, dtype=given.dtype)
-        everywhere[existing(batch.lengths, n_words, n_offsets)] = given
-        by_edge = everywhere.reshape(n_rows, n_words, n_offsets, len(self._edges), -1).transpose(2, 3, 0, 1, 4)
+        given, pairs = scores[SCORES], self._pairs(batch)  # (M, edges * labels)
+        n_words = len(pairs.word)
+        everywhere = np.full((n_words * pairs.n_offsets, given.shape[1]), IMPOSSIBLE, dtype=given.dtype)
+        everywhere[pairs.cell] = given
+        by_edge = everywhere.reshape(n_words, pairs.n_offsets, len(self._edges), -1).transpose(1, 2, 0, 3)
         algebra, least = (BEST, 0.0) if self._near is None else (SUM, math.log(self._near / (1 - self._near)))
-        row, first, label = (inside(by_edge, self._edges, algebra)[0][self._edges.start] > least).nonzero()
-        starts = Starts(row, first, label, by_edge[:, :, row, first, label])
-        return read_entities(starts, self._labels, self._edges, n_rows=n_rows, near=self._near)
+        word, label = (inside(by_edge, self._edges, algebra)[0][self._edges.start] > least).nonzero()
+        starts = Starts(pairs.row[word], pairs.word[word], label, by_edge[:, :, word, label])
+        return read_entities(starts, self._labels, self._edges, n_rows=len(batch.lengths), near=self._near)
