@@ -112,8 +112,8 @@ def test_the_oracle_of_another_head(sound: Path) -> None:
 def test_the_last_line_says_what_each_head_can_reach(sound: Path) -> None:
     """Two entities that share a word: not in BIO; the best settings of each head are taken, of the first that are."""
     assert run(sound).stdout.splitlines()[-1] == (
-        "Best F1 by head: grid 100.00 (reach=8); span 100.00 (max_width=6); tagger 100.00 (scheme=BIOHD); "
-        "transition 100.00; combined 100.00; sequence 0.00 (max_labels=1)."
+        "Best F1 by head: grid 100.00 (reach=8); hypergraph 100.00 (max_fragments=2); span 100.00 (max_width=6); "
+        "tagger 100.00 (scheme=BIOHD); transition 100.00; combined 100.00; sequence 0.00 (max_labels=1)."
     )
     figures = json.loads(run(sound, "--json", "--head", "tagger", "--set", "scheme=BIO").stdout)
     assert figures["heads"]["tagger"] == {"settings": "scheme=BIO", "f1": 0.0}

@@ -22,6 +22,7 @@ from training.synthetic import complaints, save_encoder
 HEADS = {
     "tagger": {"head.scheme": "BIOHD1234"},
     "grid": {"head.channels": 16, "head.biaffine": 16, "head.hidden": 32, "head.dropout": 0.0},
+    "hypergraph": {"head.hidden": 32, "head.dropout": 0.0},
     "transition": {"head.stack": 24, "head.hidden": 32, "head.dropout": 0.0},
     "sequence": {"head.size": 32, "head.dropout": 0.0},
     "combined": {"head.transitions.stack": 24, "head.transitions.hidden": 32, "head.transitions.dropout": 0.0},
@@ -29,7 +30,8 @@ HEADS = {
 OTHERS = [name for name in HEADS if name != "grid"]
 GRAPHS = {  # none: torch only
     "tagger": {"network.onnx"},
-    "grid": {"network.onnx", "grid.onnx"},
+    "grid": {"network.onnx", "pairs.onnx"},
+    "hypergraph": {"network.onnx"},
     "transition": set(),
     "sequence": {"network.onnx", "labels.onnx"},
     "combined": set(),
@@ -37,6 +39,7 @@ GRAPHS = {  # none: torch only
 FOUND = {  # what `init` says of the data
     "tagger": "Tags: BIOHD. Entities that each scheme expresses: BIO ",
     "grid": "Entities of up to 16 words from first to last: 100.0% of them.",
+    "hypergraph": "Entities of up to 16 words from first to last and 2 fragments: 100.0% of them.",
     "transition": "Entities that actions on a stack can make: ",
     "sequence": "Entities that labels of words can express: ",
     "combined": "Entities that actions on a stack can make: ",
@@ -47,14 +50,26 @@ ABOUT = {
         "They have at most two fragments. None has all its words in another of its label",
     ),
     "grid": ("with the head `grid`: it scores pairs of words", "None has more than 16 words from its first to its"),
+    "hypergraph": (
+        "with the head `hypergraph`: for each word and label",
+        "None has more than 16 words from its first to its last. None has more than 2 fragments.",
+    ),
     "transition": ("with the head `transition`: actions, one after another", "No two have the same words."),
     "sequence": ("with the head `sequence`: an LSTM writes the labels", "None is discontinuous, and no word belongs"),
     "combined": ("with the head `combined`: actions on a stack of spans", "No two have the same words."),
 }
-STAGES = {"tagger": "tags", "grid": "grid", "transition": "actions", "sequence": "labels", "combined": "evidence"}
+STAGES = {
+    "tagger": "tags",
+    "grid": "grid",
+    "hypergraph": "edges",
+    "transition": "actions",
+    "sequence": "labels",
+    "combined": "evidence",
+}
 PROPOSED = {
     "tagger": "scheme: BIOHD ",
     "grid": "reach: 16 ",
+    "hypergraph": "max_fragments: 2 ",
     "transition": "beam: 1 ",
     "sequence": "max_labels: 8 ",
     "combined": "max_width: 6 ",
@@ -124,6 +139,7 @@ def test_check_shows_what_settings_express(folder: Path) -> None:
         "tagger": ("scheme=BIO", "scheme=BIOHD1234"),
         "grid": ("reach=8", "reach=null"),
         "sequence": ("max_labels=1", "max_labels=2"),
+        "hypergraph": ("max_fragments=2", "reach=16"),
     }
     if folder.name in ("transition", "combined"):
         [(_, only)] = oracle.items()
@@ -134,7 +150,7 @@ def test_check_shows_what_settings_express(folder: Path) -> None:
     if folder.name in ("tagger", "sequence"):
         assert less < more < 1  # two by two parts are beyond every scheme of tags, and gaps beyond labels of words
     else:
-        assert less == more == 1  # and no trouble for a grid
+        assert less == more == 1  # and no trouble for a grid or a hypergraph
 
 
 def test_it_learns_discontinuous_entities_and_says_what_it_cannot(folder: Path) -> None:

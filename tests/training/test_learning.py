@@ -48,6 +48,7 @@ ACTIONS = {"stack": 32, "hidden": 48, "dropout": 0.0}
         {"kind": "grid", "channels": 16, "biaffine": 16, "hidden": 32, "dropout": 0.0},
         {"kind": "tagger", "scheme": "BIOHD1234", "dropout": 0.0},
         {"kind": "tagger", "scheme": "multilabel", "dropout": 0.0},
+        {"kind": "hypergraph", "reach": 16, "hidden": 48, "dropout": 0.0},
         {"kind": "transition", **ACTIONS},
         {"kind": "sequence", "size": 48, "dropout": 0.0},
         {"kind": "combined", "transitions": ACTIONS, "spans": {"fragments": {"dropout": 0.0}}},

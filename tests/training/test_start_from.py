@@ -93,7 +93,7 @@ def assert_same_words(model: Model, given: Model) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["span", "grid", "tagger", "transition", "sequence", "combined"])
+@pytest.mark.parametrize("kind", ["span", "grid", "hypergraph", "tagger", "transition", "sequence", "combined"])
 def test_words_and_head_are_taken_over(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = family(tmp_path, {"kind": kind}, encoder={"layers": "mix"})
     model, notes = first(made.config)

@@ -56,6 +56,7 @@ each_head = pytest.mark.parametrize(
     [
         ("span", []),
         ("grid", []),
+        ("hypergraph", []),
         ("tagger", []),
         ("tagger", ["scheme=multilabel"]),
         ("transition", []),
@@ -180,6 +181,18 @@ def test_a_head_that_names_nothing_stays_as_it_is() -> None:
     before = own.weight.clone()
     assert take_over(own, given) == Transfer(fresh=["weight", "bias"])  # type: ignore[arg-type]
     assert torch.equal(own.weight, before)
+
+
+def test_hypergraph() -> None:
+    """Of the label that both have, the edges of up to two fragments."""
+    own, given = build("hypergraph", OWN, "max_fragments=2"), build("hypergraph", GIVEN, "max_fragments=3")
+    before, transfer = started(own, given)
+    assert transfer.partly == ["scorer.output.weight", "scorer.output.bias"]
+    assert not transfer.fresh
+    assert_whole(own, given, transfer)
+    names = given.edges.names
+    shared = {2 * edge: 3 * names.index(name) + 1 for edge, name in enumerate(own.edges.names)}  # those of Drug
+    assert_places(own, given, before, "scorer.output.weight", shared, size=2 * len(own.edges))
 
 
 def test_transition() -> None:

@@ -52,6 +52,7 @@ HEADS: Registry[Configurable] = Registry(
     "disconer.heads",
     {
         "grid": "disconer.nn.heads.grid:GRID",
+        "hypergraph": "disconer.nn.heads.hypergraph:HYPERGRAPH",
         "span": "disconer.nn.heads.span:SPAN",
         "tagger": "disconer.nn.heads.tagger:TAGGER",
         "transition": "disconer.nn.heads.transition:TRANSITION",

@@ -24,7 +24,7 @@ from disconer.training import train
 from training.synthetic import complaints, prepare
 
 ROOT = Path(__file__).parents[3]
-KINDS = "grid, span, tagger, transition, sequence, combined or word"
+KINDS = "grid, hypergraph, span, tagger, transition, sequence, combined or word"
 
 
 @pytest.fixture(autouse=True)
@@ -130,7 +130,8 @@ def test_nobody_else_knows_how_a_head_works() -> None:
     """Names of the settings of heads, and their folders, stand in their folders only."""
     source = ROOT / "src" / "disconer"
     private = re.compile(
-        r"max_width|gap_weight|\breach=\d|heads\.(span|grid|tagger|transition|sequence|combined)\b(?!:)|head\.scheme|relations\.enabled"
+        r"max_width|max_fragments|gap_weight|\breach=\d|head\.scheme|relations\.enabled"
+        r"|heads\.(span|grid|hypergraph|tagger|transition|sequence|combined)\b(?!:)"
     )
     knowing = [
         str(path.relative_to(source))
