@@ -132,3 +132,14 @@ def test_a_document_that_needs_the_file_of_another_as_a_folder(tmp_path: Path) -
     ledger = Ledger(skip_bad=True)
     write(documents, tmp_path / "brat", "brat", ledger)
     assert ledger.errors == {"duplicate-id": 1}
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.xml", "a.parquet"])
+def test_an_empty_id_is_none_whatever_the_format(tmp_path: Path, name: str) -> None:
+    """Found by a campaign: BioC gives it back as none, so nothing may be changed without a count."""
+    source = tmp_path / "source.jsonl"
+    source.write_text(line(entities=[entity(id="")]))
+    documents = list(read(source))
+    assert documents[0].entities == (Entity("A", ((0, 4),)),)
+    write(documents, tmp_path / name)
+    assert next(iter(read(tmp_path / name))).entities[0].id is None

@@ -105,7 +105,7 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Entity:
-    """A label and one or more fragments.
+    """A label and one or more fragments. An empty id is none.
 
     `text` (the fragments' texts joined by a space) and `kind` are set once the entity is part of a
     `Document`; they are ignored in comparison.
@@ -121,6 +121,8 @@ class Entity:
     def __post_init__(self) -> None:
         if not self.label:
             raise ValueError("an entity needs a label")
+        if self.id == "":
+            _set(self, "id", None)
         if self.score is not None and not 0 <= self.score <= 1:
             raise ValueError(f"a score lies between 0 and 1, got {self.score}")
         only = self.fragments[0] if len(self.fragments) == 1 else None
