@@ -108,7 +108,7 @@ def _build_gcn(config: GcnConfig, size: int) -> Aggcn:
 
 # Larger batches overflow a CPU's caches and have more padding; smaller ones leave a GPU idle.
 BATCH_SUBWORDS, GPU_BATCH_SUBWORDS = 768, 2**15
-BATCH_CELLS, GPU_BATCH_CELLS = 2**18, 2**20
+BATCH_CELLS, GPU_BATCH_CELLS = 2**18, 2**19
 BATCH_OVERHEAD, GPU_BATCH_OVERHEAD = 48, 2**14  # in subwords: about what launching the network costs
 GPU_MEMORY = 16 * 2**30  # bytes that batches of this size fit in; a GPU with more takes larger ones
 LARGEST = 8  # times that size: all that is prepared together

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, first_line
@@ -18,6 +20,7 @@ from disconer.nn.encoders.transformer.settings import check_settings, check_toke
 from disconer.nn.parts import Encoding, WordBatch, WordEncoder
 
 Pooling = Literal["first", "mean", "max"]
+ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
 class LayerMix(nn.Module):
@@ -111,7 +114,9 @@ class TransformerWords(WordEncoder):
     def _subwords(self, batch: WordBatch) -> Tensor:
         """Shape: (R, P, d_h)"""
         given = self.inputs(batch.piece_ids, batch.piece_mask)
-        output = self.transformer(**given, output_hidden_states=self.layers != "last")
+        # cuDNN compiles its attention anew for every size of a batch, which takes longer than the batch.
+        with sdpa_kernel(ATTENTION) if batch.piece_ids.is_cuda else nullcontext():
+            output = self.transformer(**given, output_hidden_states=self.layers != "last")
         if self.layers == "last":
             vectors: Tensor = output.last_hidden_state
         elif isinstance(self.layers, int):

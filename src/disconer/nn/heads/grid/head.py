@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy_with_logits, pad
 
 from disconer.nn.devices import padded_count, size_multiple
 from disconer.nn.heads.grid.reading import (
@@ -197,7 +197,8 @@ class GridHead(nn.Module):
 
     def _cells(self, words: Tensor, lengths: Sequence[int]) -> Cells:
         """All pairs of words of a batch. Windows of like length share a grid, so that little of it is padding."""
-        grids = self._grids(np.asarray(lengths), words.shape[1], words.device)
+        grids = self._grids(np.asarray(lengths), words.device)
+        words = pad(words, (0, 0, 0, max(0, max(grid.n_words for grid in grids) - words.shape[1])))
         rows, known, n_gaps = (np.concatenate(parts) for parts in zip(*(grid.arrays() for grid in grids), strict=True))
         row, length, gaps = sent([rows, known, n_gaps], words.device)
         counts = [n_pairs(grid.lengths, grid.n_gaps) for grid in grids]
@@ -211,12 +212,11 @@ class GridHead(nn.Module):
             start, done = own.stop, end
         return Cells(row[pairs.row], pairs.first, pairs.gap, torch.cat(scores))
 
-    def _grids(self, lengths: Ints, most_words: int, device: torch.device) -> list[GridPlan]:
+    def _grids(self, lengths: Ints, device: torch.device) -> list[GridPlan]:
         """Windows of like length, in sizes that a device likes."""
         grids = []
         for rows in length_groups(lengths):
-            multiple = size_multiple(device)
-            n_words = min(-(-int(lengths[rows].max()) // multiple) * multiple, most_words)
+            n_words = padded_count(max(int(lengths[rows].max()), size_multiple(device)), device)
             filler = (0, padded_count(len(rows), device) - len(rows))
             n_gaps = min(self.reach or n_words, n_words)
             grids.append(GridPlan(np.pad(rows, filler), np.pad(lengths[rows], filler), n_words, n_gaps))
