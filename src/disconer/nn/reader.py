@@ -61,10 +61,3 @@ class TextsReader(Protocol):
     def read_texts(self, texts: Sequence[Text]) -> list[list[Subwords]]:
         """Of each text, the subwords of its sentences."""
         ...
-
-
-def read_texts(reader: Reader, texts: Sequence[Text]) -> list[list[Subwords]]:
-    """Of each text, the subwords of its sentences."""
-    if isinstance(reader, TextsReader):
-        return reader.read_texts(texts)
-    return [reader(text, sentences) for text, sentences in texts]

@@ -16,7 +16,7 @@ import numpy as np
 from disconer.config import Config
 from disconer.core.types import Document, Sentence
 from disconer.nn.encoders import KINDS
-from disconer.nn.reader import Bools, Reader, Subwords, read_texts
+from disconer.nn.reader import Bools, Reader, Subwords, Text, TextsReader
 from disconer.text import TOKENIZERS, SplitterName, segment, splitter_named
 from disconer.text.alignment import Range, TokenEntity, words_of
 
@@ -177,7 +177,7 @@ class Windower:
     def windows_of(self, documents: Sequence[Document]) -> Iterator[list[list[Window]]]:
         """Of each segmented document, the windows of each sentence."""
         texts = [(document.text, document.sentences or ()) for document in documents]
-        for (_, sentences), subwords in zip(texts, read_texts(self._reader, texts), strict=True):
+        for (_, sentences), subwords in zip(texts, _read(self._reader, texts), strict=True):
             yield [
                 windows(sentence, own, max_subwords=self._max_subwords)
                 for sentence, own in zip(sentences, subwords, strict=True)
@@ -249,3 +249,10 @@ def _pools(order: list[int], lengths: Sequence[int], size: int) -> Iterator[list
             pool, filled = [], 0
     if pool:
         yield pool
+
+
+def _read(reader: Reader, texts: Sequence[Text]) -> list[list[Subwords]]:
+    """Of each text, the subwords of its sentences."""
+    if isinstance(reader, TextsReader):
+        return reader.read_texts(texts)
+    return [reader(text, sentences) for text, sentences in texts]
