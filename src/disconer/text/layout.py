@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import NamedTuple
 
 from disconer.text.stops import NEVER_LAST, words
@@ -78,6 +78,8 @@ class _Break(NamedTuple):
     capital: the next line begins with a capital.
     lower: it begins in lower case.
     indented: the line before is a long one of a list item, and the next begins further to the right than the item.
+    hanging: the line before is the first of a list item, and the next stands right below its text.
+    alone: the next is the last of its block, or what follows it begins something.
     rounded: one begins with a capital, the other ends with a full stop, as if they were one sentence.
     """
 
@@ -90,6 +92,8 @@ class _Break(NamedTuple):
     capital: bool
     lower: bool
     indented: bool
+    hanging: bool
+    alone: bool
     rounded: bool
 
     @property
@@ -158,16 +162,20 @@ def _breaks(text: str, block: Sequence[_Line]) -> list[_Break]:
     found = []
     in_item, item_column = _is_item(text, block[0]), block[0].column
     long = max(_NARROWEST, _LONG * max(line.width for line in block))
-    for line, following in pairwise(block):
-        indented = in_item and following.column > item_column and line.width >= long
-        one = _break(text, line, following, in_item=in_item, indented=indented)
+    for line, following, later in zip(block, block[1:], [*block[2:], None], strict=False):
+        one = _break(text, line, following, in_item=in_item)._replace(
+            indented=in_item and following.column > item_column and line.width >= long,
+            hanging=following.column == _item_text(text, line),
+            alone=later is None or _is_item(text, later),
+        )
         found.append(one)
         if one.begins or following.column <= item_column:
             in_item, item_column = _is_item(text, following), following.column
     return found
 
 
-def _break(text: str, line: _Line, following: _Line, *, in_item: bool, indented: bool) -> _Break:
+def _break(text: str, line: _Line, following: _Line, *, in_item: bool) -> _Break:
+    """All but what other lines say."""
     ending = text[max(line.start, line.end - _REACH) : line.end]
     first = text[following.start : min(following.end, following.start + _REACH)].split(None, 1)[0]
     last = match.group(1) if (match := _LAST_WORD.search(ending)) else ""
@@ -191,7 +199,9 @@ def _break(text: str, line: _Line, following: _Line, *, in_item: bool, indented:
         inside=unfinished or last in _RARELY_LAST or first in _RARELY_FIRST or _is_run_on(text, line),
         capital=capital,
         lower=lower,
-        indented=indented,
+        indented=False,
+        hanging=False,
+        alone=False,
         rounded=text[line.start].isupper() and text[following.end - 1] == ".",
     )
 
@@ -212,7 +222,16 @@ def _is_run_on(text: str, line: _Line) -> bool:
 
 
 def _is_item(text: str, line: _Line) -> bool:
-    return bool(_BULLET.match(text, line.start, line.end) or _NUMBER.match(text, line.start, line.end))
+    return _item_text(text, line) is not None
+
+
+def _item_text(text: str, line: _Line) -> int | None:
+    """The column at which the text of a list item begins; None if the line begins none."""
+    mark = _BULLET.match(text, line.start, line.end) or _NUMBER.match(text, line.start, line.end)
+    if mark is None:
+        return None
+    blanks = len(text[mark.end() : line.end]) - len(text[mark.end() : line.end].lstrip())
+    return line.column + mark.end() - line.start + blanks
 
 
 def _begins_unit(text: str, line: _Line, following: _Line, *, in_item: bool, unfinished: bool) -> bool:
@@ -282,6 +301,8 @@ def _is_joined(one: _Break, page: _Page | None, *, itemised: bool) -> bool:
     """Whether a sentence may go on over the break."""
     if one.begins:
         return False
+    if one.goes_on and one.lower and one.hanging and (one.inside or one.alone):
+        return True
     if one.goes_on and (one.indented or (one.unfinished and (page or one.stop or not one.capital))):
         return True
     if page is None or not page.is_full(one):

@@ -1,6 +1,6 @@
 """What the span head learns from the entities of a sentence, and what it then finds at best (the oracle).
 
-No torch but for `span_target_batch`: `disconer check` needs none.
+No torch but for batches: `disconer check` needs none.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 from disconer.evaluate.check import Reach, WordEntity
 from disconer.nn.heads.span.reading import MOST_ENTITIES, SpanPlaces
 from disconer.nn.reader import Ints
-from disconer.nn.transfer import moved
 from disconer.text.alignment import Range, TokenEntity
 from disconer.text.fragment_graph import assemble
 
@@ -89,6 +88,8 @@ class SpanTargetBatch:
     labels: Tensor
 
     def to(self, device: torch.device) -> SpanTargetBatch:
+        from disconer.nn.transfer import moved
+
         place, labels = moved(self.place, device), moved(self.labels, device)
         return replace(self, place=place, labels=labels)
 
