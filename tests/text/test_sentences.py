@@ -54,8 +54,8 @@ STOPS = {
 LINES = {
     "blank line": "Title\n\n|text goes on\n \t \n|and on",
     "list": "1. Aspirin\n|2. Plavix 75 mg\n|- fever\n|* chills\n|a) rash\n|(b) itch\n|iv. pain",
-    "short items that go on below their text": "- severe cardiac or\n  renal insufficiency\n|a. Mild hepatic\n   impairment",
-    "items with lines of their own": "1. Vital signs\n   |pressure 120/80\n   |pulse 80\n|2. Drugs:\n   |aspirin",
+    "short items": "- severe cardiac or\n  renal insufficiency\n|a. Mild hepatic\n   impairment",
+    "short items with a list below": "1. Vital signs\n   |pressure 120/80\n   |pulse 80\n|2. Drugs:\n   |aspirin",
     "lines are units": "pain in legs\n|cramps at night\n|can't sleep",
     "unfinished line": "adult patients aged 55 years with\na hip fracture\n|seen by Dr.\nSmith",
     "values by key": "BP: 120/80\n|HR: 70\n|Date of admission: 3 May",
