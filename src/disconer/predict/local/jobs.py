@@ -95,10 +95,11 @@ class Jobs:
         if "error" in message:
             raise error_from_dict(message["error"])
         if "failed" in message:
+            advice = f"If memory is short, {_how_to_save_memory(number)}."
             raise DisconerError(
                 f"{self._named(number)} failed",
                 got=message["failed"],
-                fix=f"If memory is short, {_how_to_save_memory(number)}. --debug before `predict` shows where it failed.",
+                fix=f"{advice} --debug before `predict` shows where it failed.",
             ) from RemoteTraceback(message["traceback"])
         if "warning" in message:
             warnings.warn(message["warning"], DisconerWarning, stacklevel=1)
