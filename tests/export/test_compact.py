@@ -15,10 +15,11 @@ from torch import nn
 
 from disconer import DisconerError
 from disconer.export.compact import save_compact
-from disconer.nn.bits import MATRIX_BITS, TABLE_BITS, from_planes, to_planes
+from disconer.nn.bits import CHANGE_BITS, MATRIX_BITS, TABLE_BITS, change, from_planes, to_planes
 from disconer.nn.weights import LARGEST, PLANES, SMALL, full_weights, rounded_weights
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import load_model, save_model
+from disconer.store.weights import damaged_weights
 from nn.toy import letter_model, toy_model
 
 
@@ -120,3 +121,9 @@ def test_damaged(part: str, tmp_path: Path) -> None:
         )
         with pytest.raises(DisconerError, match=r"model\.safetensors: The weights of this model are damaged"):
             load_model(tmp_path)
+
+
+def test_rows_that_a_weight_does_not_have_are_damage(tmp_path: Path) -> None:
+    planes = to_planes(np.zeros(8, np.uint16), CHANGE_BITS)
+    with pytest.raises(DisconerError, match="damaged"), damaged_weights(tmp_path / "model.safetensors"):
+        change("w", np.zeros((4, 8), np.float32), np.array([4]), planes, np.ones(1, np.float16))

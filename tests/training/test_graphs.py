@@ -8,6 +8,7 @@ import pytest
 
 from disconer.export.stored import make_graphs
 from disconer.store.checkpoint import save_model
+from disconer.store.graphs import UNKNOWN, read_graphs
 from disconer.training import graphs
 from disconer.training.graphs import graphs_ahead
 from nn.toy import letter_model
@@ -23,6 +24,7 @@ def test_graphs_of_another_process_are_those_that_this_one_makes(
     monkeypatch.setattr(graphs, "make_graphs", lambda model: pytest.fail("made again"))
     with graphs_ahead(tmp_path, now=True) as ahead:
         assert ahead.of(model) == expected
+    assert read_graphs(tmp_path) is UNKNOWN  # the folder is the run's alone
 
 
 def test_if_the_other_process_fails_they_are_made_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

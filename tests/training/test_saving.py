@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,18 @@ def test_a_full_disk_is_told_when_the_next_epoch_ends(tmp_path: Path, monkeypatc
     writer.save(letter_model(), Progress(list(HISTORY)), {})
     with pytest.raises(DisconerError, match="the disk is full"):
         writer.save(letter_model(), Progress(list(HISTORY)), {})
+
+
+def test_who_stops_a_training_may_resume_it_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = []
+
+    def slow(*_: object) -> None:
+        time.sleep(0.2)
+        written.append(True)
+
+    monkeypatch.setattr(saving.RunFolder, "save", slow)
+    writer = EpochWriter(RunFolder(tmp_path), aside=True)
+    writer.save(letter_model(), Progress(list(HISTORY)), {})
+    with pytest.raises(KeyboardInterrupt), writer:
+        raise KeyboardInterrupt
+    assert written == [True]

@@ -126,7 +126,7 @@ def damaged_weights(path: Path) -> Iterator[None]:
         raise DisconerError(
             "The weights of this model are missing", where=Where(str(path)), fix="Copy the complete model again."
         ) from error
-    except (OSError, SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
+    except (OSError, SafetensorError, RuntimeError, ValueError, LookupError, TypeError) as error:
         raise DisconerError(
             "The weights of this model are damaged or belong to another model",
             where=Where(str(path)),

@@ -1,7 +1,8 @@
 """The graphs of a run's models, made by another process while a GPU trains: tracing takes as long as several epochs.
 
 Graphs have no weights, so those of the untrained network are the same. The process is
-`python -m disconer.training.graphs FOLDER`.
+`python -m disconer.training.graphs MODEL OUT`. It writes to a folder that no other run has: if a run is killed, its
+process goes on for a while.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,15 +23,15 @@ WITHOUT_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
 
 class GraphsAhead:
-    """Makes the graphs of the model in a folder. process: None, if they are made when they are asked for."""
+    """The graphs that a process writes to a folder. process: None, if they are made when they are asked for."""
 
-    def __init__(self, folder: Path, process: subprocess.Popen[bytes] | None) -> None:
-        self._folder, self._process = folder, process
+    def __init__(self, process: subprocess.Popen[bytes] | None = None, out: Path = Path()) -> None:
+        self._process, self._out = process, out
 
     def of(self, model: Model) -> StoredGraphs | NoGraphs:
-        """The graphs of a model that differs from that in the folder in weights alone."""
+        """The graphs of a model that differs from that of the process in weights alone."""
         if self._process is not None and self._process.wait() == 0:
-            made = read_graphs(self._folder)
+            made = read_graphs(self._out)
             if made is not UNKNOWN:
                 return made
         return make_graphs(model)
@@ -37,21 +39,21 @@ class GraphsAhead:
 
 @contextmanager
 def graphs_ahead(folder: Path, *, now: bool) -> Iterator[GraphsAhead]:
-    """now: start another process for them; else they are made when they are asked for."""
+    """The graphs of the model in a folder. now: start another process for them; else they are made when asked for."""
     if not now:
-        yield GraphsAhead(folder, None)
+        yield GraphsAhead()
         return
-    command = [sys.executable, "-m", "disconer.training.graphs", str(folder)]
     nowhere = subprocess.DEVNULL
-    process = subprocess.Popen(command, env=os.environ | WITHOUT_GPU, stdin=nowhere, stdout=nowhere, stderr=nowhere)
-    try:
-        yield GraphsAhead(folder, process)
-    finally:
-        if process.poll() is None:
-            process.terminate()
-        process.wait()
+    with tempfile.TemporaryDirectory(prefix="disconer-") as out:
+        command = [sys.executable, "-m", "disconer.training.graphs", str(folder), out]
+        process = subprocess.Popen(command, env=os.environ | WITHOUT_GPU, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        try:
+            yield GraphsAhead(process, Path(out))
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            process.wait()
 
 
 if __name__ == "__main__":
-    place = Path(sys.argv[1])
-    write_graphs(place, make_graphs(load_model(place)))
+    write_graphs(Path(sys.argv[2]), make_graphs(load_model(Path(sys.argv[1]))))

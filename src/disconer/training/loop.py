@@ -106,10 +106,9 @@ class Loop:
 
     def run(self) -> Progress:
         self.display.plan(self.plan.passes, self.n_steps)
-        with self.display.running(self.settings.epochs, self.progress):
+        with self.display.running(self.settings.epochs, self.progress), self._writer:
             while not self._finished:
                 self._epoch(self.progress.epoch + 1)
-            self._writer.finish()
         return self.progress
 
     @property

@@ -13,7 +13,7 @@ from disconer.training.state import EpochEnd, Progress, RunFolder
 
 
 class EpochWriter:
-    """Writes the ends of epochs to the folder of a run.
+    """Writes the ends of epochs to the folder of a run. As a context, it leaves none half written, whatever ends it.
 
     aside: whether the next epoch may begin meanwhile. What is written is then a copy in memory, and what was not yet
         written when a run is killed is learnt again when it is resumed.
@@ -34,11 +34,17 @@ class EpochWriter:
         copy = EpochEnd(copied(end.weights), end.history, end.is_best, copied(states))
         self._writing = self._pool.submit(self._folder.save, model, copy)
 
+    def __enter__(self) -> EpochWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.finish()
+
     def finish(self) -> None:
         """Wait until everything is written; errors are raised here."""
-        if self._writing is not None:
-            self._writing.result()
-            self._writing = None
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
 
 
 def copied(state: Any) -> Any:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from multiprocessing import AuthenticationError
 from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +21,16 @@ from disconer.core.ledger import Ledger
 from disconer.formats import format_named
 from disconer.formats.remote import open_source
 from disconer.nn.arrays import WordArrays
+from disconer.nn.heads.transition.kind import TransitionSettings
 from disconer.predict.inputs import BLOCK_RECORDS, units
 from disconer.predict.loading import runs_on_gpu
 from disconer.predict.local import jobs, work
 from disconer.predict.local.work import Work
 from disconer.predict.settings import Settings
-from disconer.predict.shared.messages import pack, unpack
+from disconer.predict.shared import client, messages
+from disconer.predict.shared.client import SharedRuntime
+from disconer.predict.shared.messages import LONGEST, Address, Greeting, pack, unpack
+from disconer.predict.shared.service import Service
 
 N = 2 * BLOCK_RECORDS + 100  # three blocks
 
@@ -90,9 +100,13 @@ def test_on_a_gpu_there_are_as_many_workers_as_cores_beside_it(
     assert jobs.default_jobs(given.inputs, given.settings) == 1
 
 
+def batch_of(numbers: np.ndarray) -> WordArrays:
+    truths = np.array([[True, False]])
+    return WordArrays(numbers, numbers, numbers, numbers, numbers, truths, numbers, truths, numbers, truths, numbers)
+
+
 def test_a_batch_arrives_as_it_was_sent() -> None:
-    numbers, truths = np.array([[3, -1], [2**31 - 1, 0]]), np.array([[True, False]])
-    batch = WordArrays(numbers, numbers, numbers, numbers, numbers, truths, numbers, truths, numbers, truths, numbers)
+    batch = batch_of(np.array([[3, -1], [2**31 - 1, 0]]))
     arrived = unpack(pack(batch))
     for name in WordArrays.__slots__:
         assert (getattr(arrived, name) == getattr(batch, name)).all()
@@ -111,3 +125,62 @@ def test_a_batch_arrives_as_it_was_sent() -> None:
 )
 def test_workers_share_a_network_on_a_gpu(settings: dict[str, str], expected: bool) -> None:
     assert runs_on_gpu(Settings("model", **settings)) == expected
+
+
+GREETING = Greeting("cpu", 1, 1, 1, 1)
+
+
+def runtime_of(serve: Callable[[Any], None]) -> SharedRuntime:
+    """A client of a network that another thread has: `serve` gets its end of the connection."""
+    address = Address.new()
+    listener = address.listener(1)
+
+    def run() -> None:
+        with listener, listener.accept() as connection:
+            connection.send(GREETING)
+            serve(connection)
+
+    Thread(target=run, daemon=True).start()
+    return SharedRuntime(address, SimpleNamespace(head=TransitionSettings()), ())  # type: ignore[arg-type]
+
+
+def batches(first: int, n: int) -> Iterator[WordArrays]:
+    return (batch_of(np.array([[number]])) for number in range(first, first + n))
+
+
+def echo(connection: Any) -> None:
+    while True:
+        connection.send(unpack(connection.recv_bytes()).piece_ids.item())
+
+
+def test_what_a_reader_leaves_is_not_taken_for_the_answers_to_others() -> None:
+    runtime = runtime_of(echo)
+    found = runtime.find(batches(1, 9))
+    assert next(found) == 1
+    found.close()  # type: ignore[attr-defined]
+    assert list(runtime.find(batches(20, 5))) == [20, 21, 22, 23, 24]
+
+
+@pytest.mark.parametrize("n", [1, 1000])  # it is missed as its answer is awaited, and as batches are sent
+def test_a_network_that_is_gone_is_an_error_and_no_endless_wait(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "GRACE", 0)
+    runtime = runtime_of(lambda connection: connection.recv_bytes())
+    with pytest.raises(DisconerError, match="The process that has the network is gone"):
+        list(runtime.find(batches(1, n)))
+
+
+def test_whoever_has_another_key_is_refused_and_others_are_not() -> None:
+    address = Address.new()
+    Service(SimpleNamespace(**{name: getattr(GREETING, name) for name in Greeting.__slots__}), address.listener(2))  # type: ignore[arg-type]
+    with pytest.raises(AuthenticationError):
+        replace(address, key="another").connect()
+    with address.connect() as connection:
+        assert connection.recv() == GREETING
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there, sockets have no paths")
+def test_a_long_name_of_the_temporary_folder_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages.connection, "arbitrary_address", lambda family: str(tmp_path / ("x" * LONGEST)))
+    address = Address.new()
+    with address.listener(1):
+        assert os.stat(os.path.dirname(address.path)).st_mode & 0o077 == 0

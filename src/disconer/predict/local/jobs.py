@@ -80,7 +80,7 @@ class Jobs:
             while len(outcomes) < len(workers):
                 number, message = messages.get()
                 if message is None and number not in outcomes:
-                    raise _died(self._named(number), children[number].wait())
+                    raise _died(self._named(number), children[number].wait(), _how_to_save_memory(number))
                 if message and "outcome" in message:
                     outcomes[number] = Outcome.from_dict(message["outcome"])
                 elif message:
@@ -95,10 +95,11 @@ class Jobs:
         if "error" in message:
             raise error_from_dict(message["error"])
         if "failed" in message:
+            advice = f"If memory is short, {_how_to_save_memory(number)}."
             raise DisconerError(
                 f"{self._named(number)} failed",
                 got=message["failed"],
-                fix="If memory is short, try fewer --jobs. --debug before `predict` shows where it failed.",
+                fix=f"{advice} --debug before `predict` shows where it failed.",
             ) from RemoteTraceback(message["traceback"])
         if "warning" in message:
             warnings.warn(message["warning"], DisconerWarning, stacklevel=1)
@@ -155,12 +156,16 @@ def _listen(number: int, worker: subprocess.Popen[str], messages: SimpleQueue[Me
     messages.put((number, None))
 
 
-def _died(name: str, code: int) -> DisconerError:
+def _how_to_save_memory(number: int) -> str:
+    return "end other programs on this GPU, or add --precision bf16" if number == NETWORK else "try fewer --jobs"
+
+
+def _died(name: str, code: int, advice: str) -> DisconerError:
     reason = f"exit status {code}" if code >= 0 else f"signal {-code} ({signal.Signals(-code).name})"
     return DisconerError(
         f"{name} exited before its work was done, so all were stopped",
         got=reason,
-        fix="See its output above; without any, memory ran out: try fewer --jobs. Then run the same command again.",
+        fix=f"See its output above; without any, memory ran out: {advice}. Then run the same command again.",
     )
 
 

@@ -50,7 +50,10 @@ class Work:
             write_joined(parts, out, target, self.ledger, force=force)
 
     def into_folder(self, out: Path, target: Format, *, force: bool) -> tuple[int, int]:
-        """Fill a folder; returns the number of new and of existing outputs. If none is missing, no model is loaded."""
+        """Fill a folder; returns the number of new and of existing outputs.
+
+        If none is missing, no model is loaded, or on a GPU in vain.
+        """
         record = FolderRecord.open(out, target, self.settings, skip_bad=self.ledger.skip_bad, force=force)
         folder = Folder(out, target, self.ledger, force=force, is_current=record.is_current)
         folder.check(self.inputs)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
+from time import sleep
 from typing import Any
 
 from disconer.config import Config
@@ -22,6 +23,7 @@ from disconer.predict.shared.messages import Address, Greeting, pack
 from disconer.store.graphs import StoredGraphs, read_graphs
 
 AHEAD = 2  # batches that are there while the next is made here
+GRACE = 10.0  # seconds in which the parent of both processes learns why the other one is gone, and ends this one
 
 
 class SharedRuntime:
@@ -43,14 +45,25 @@ class SharedRuntime:
     def find(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         """See `Runtime`."""
         n_waiting = 0
-        for batch in batches:
-            self._connection.send_bytes(pack(batch))
-            n_waiting += 1
-            if n_waiting > AHEAD:
-                yield self._found()
+        try:
+            for batch in batches:
+                self._send(batch)
+                n_waiting += 1
+                if n_waiting > AHEAD:
+                    n_waiting -= 1
+                    yield self._found()
+            while n_waiting:
                 n_waiting -= 1
-        for _ in range(n_waiting):
-            yield self._found()
+                yield self._found()
+        finally:  # whoever stops early leaves answers, which are none to the next batches
+            while n_waiting and self._answers.get() is not None:
+                n_waiting -= 1
+
+    def _send(self, batch: WordArrays) -> None:
+        try:
+            self._connection.send_bytes(pack(batch))
+        except OSError as error:
+            raise _is_gone() from error
 
     def _found(self) -> list[list[Found]]:
         fetched = self._answer()
@@ -60,7 +73,8 @@ class SharedRuntime:
     def _answer(self) -> Any:
         answer = self._answers.get()
         if answer is None:
-            raise DisconerError("The process that has the network is gone", fix="Run the same command again.")
+            self._answers.put(None)  # there will be no other
+            raise _is_gone()
         return answer
 
     def _listen(self) -> None:
@@ -69,6 +83,11 @@ class SharedRuntime:
                 self._answers.put(self._connection.recv())
         except (EOFError, OSError):
             self._answers.put(None)
+
+
+def _is_gone() -> DisconerError:
+    sleep(GRACE)
+    return DisconerError("The process that has the network is gone", fix="Run the same command again.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import pickle
 import secrets
+import shutil
+import tempfile
 from dataclasses import asdict, dataclass, fields
 from multiprocessing import connection
 from time import sleep
@@ -16,6 +20,7 @@ from disconer.nn.arrays import WordArrays
 from disconer.predict.settings import Settings
 
 PAUSE = 0.02  # seconds between two attempts to reach a process that is starting
+LONGEST = 100  # bytes of the path of a socket, which no system has room for more of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class Address:
 
     @classmethod
     def new(cls) -> Address:
-        return cls(connection.arbitrary_address(connection.default_family), secrets.token_hex(32))  # type: ignore[attr-defined]
+        return cls(_new_path(), secrets.token_hex(32))
 
     def listener(self, backlog: int) -> connection.Listener:
         return connection.Listener(self.path, backlog=backlog, authkey=self.key.encode())
@@ -39,6 +44,16 @@ class Address:
                 return connection.Client(self.path, authkey=self.key.encode())
             except (FileNotFoundError, ConnectionRefusedError):
                 sleep(PAUSE)
+
+
+def _new_path() -> str:
+    """Where nobody listens yet: on Unix, in a folder of this user alone that is removed at exit."""
+    path: str = connection.arbitrary_address(connection.default_family)  # type: ignore[attr-defined]
+    if os.name != "posix" or len(os.fsencode(path)) <= LONGEST:
+        return path
+    folder = tempfile.mkdtemp(prefix="disconer-", dir="/tmp")  # $TMPDIR is too long
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return os.path.join(folder, "network")
 
 
 @dataclass(frozen=True, slots=True)

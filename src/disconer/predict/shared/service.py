@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -49,7 +50,7 @@ class Service:
         of = self._runtime
         greeting = Greeting(of.device, of.batch_subwords, of.batch_cells, of.batch_overhead, of.size_multiple)
         while True:
-            with suppress(OSError, EOFError):
+            with suppress(OSError, EOFError, AuthenticationError):  # others can still connect
                 client = listener.accept()
                 client.send(greeting)
                 Thread(target=self._receive, args=(client,), daemon=True).start()

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from disconer.nn.heads.combined.word_sets import ASKED
 from disconer.nn.heads.span.head import SpanHead
 from disconer.nn.heads.span.targets import Relation
+from disconer.nn.transfer import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,7 @@ class SetBatch:
     n_sets: int
 
     def to(self, device: torch.device) -> SetBatch:
-        asked, fragments, pairs = (
-            one.to(device, non_blocking=True) for one in (self.asked, self.fragments, self.pairs)
-        )
+        asked, fragments, pairs = (moved(one, device) for one in (self.asked, self.fragments, self.pairs))
         return SetBatch(asked, fragments, pairs, self.n_sets)
 
 

@@ -14,14 +14,8 @@ from torch.nn.functional import gelu, linear, pad
 from disconer.nn.heads.grid.head import GridHead
 from disconer.nn.heads.grid.reading import NEIGHBOURS, PAIR_GRAPH, WIDEST_GAP, WORDS
 from disconer.nn.heads.kind import Graph, HeadGraphs
+from disconer.nn.heads.words_graph import words_graph
 from disconer.nn.layers.pair_grid import PairGrid, gap_class
-
-
-class WordsGraph(nn.Module):
-    """The words as they are: the reader sorts them into grids."""
-
-    def forward(self, words: Tensor, lengths: Tensor) -> tuple[Tensor]:
-        return (words + 0,)  # an output that is no input of the graph
 
 
 class PairGraph(nn.Module):
@@ -98,4 +92,4 @@ def grid_graphs(head: GridHead) -> HeadGraphs:
             torch.zeros(n_convolutions, n_pairs, 9, dtype=torch.int64),
         ),
     )
-    return HeadGraphs(Graph(WordsGraph(), {}, (WORDS,), example=()), {PAIR_GRAPH: pairs})
+    return HeadGraphs(words_graph(WORDS), {PAIR_GRAPH: pairs})  # the reader sorts them into grids

@@ -18,6 +18,7 @@ from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.layers.pair_grid import GAP_CLASSES, gap_class
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Bools, Ints
+from disconer.nn.transfer import moved, sent
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
@@ -103,7 +104,7 @@ class TreeBatch:
     taught: Tensor
 
     def to(self, device: torch.device) -> TreeBatch:
-        return TreeBatch(self.steps.to(device, non_blocking=True), self.taught.to(device, non_blocking=True))
+        return TreeBatch(moved(self.steps, device), moved(self.taught, device))
 
 
 class Scored(NamedTuple):
@@ -209,8 +210,7 @@ class HypergraphHead(nn.Module):
 
     def scores(self, words: Tensor, pairs: Pairs) -> Tensor:
         """IMPOSSIBLE beyond the end of a sentence.  Shape: (B, N, d) -> (offsets, edges, W, labels)"""
-        places = torch.from_numpy(np.stack([pairs.first, pairs.second, pairs.cell])).to(words.device)
-        first, second, cell = places
+        first, second, cell = sent([pairs.first, pairs.second, pairs.cell], words.device)
         scores = self.scorer(words.flatten(0, 1), first, second).float()  # (M, edges * labels)
         n_words = len(pairs.word)
         everywhere = scores.new_full((n_words * pairs.n_offsets, scores.shape[1]), IMPOSSIBLE)

@@ -18,8 +18,10 @@ from disconer.nn.heads.sequence.labels import Alphabet, State, label_names, vali
 from disconer.nn.heads.sequence.network import LabelWriter
 from disconer.nn.heads.sequence.oracle import oracle
 from disconer.nn.heads.sequence.reading import STEP, STEP_INPUTS, STEP_OUTPUTS, WORDS
+from disconer.nn.heads.words_graph import words_graph
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Bools, Floats, Ints
+from disconer.nn.transfer import moved, sent
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
@@ -47,7 +49,7 @@ class LabelBatch:
     taught: Tensor
 
     def to(self, device: torch.device) -> LabelBatch:
-        return LabelBatch(*(getattr(self, field.name).to(device, non_blocking=True) for field in fields(self)))
+        return LabelBatch(*(moved(getattr(self, field.name), device) for field in fields(self)))
 
 
 class Launched(NamedTuple):
@@ -130,7 +132,7 @@ class TorchScorer:
         self.state = writer.start(len(words))
 
     def __call__(self, row: Ints, word: Ints, before: Ints, origin: Ints) -> Floats:
-        at = torch.from_numpy(np.stack([row, word, before, origin])).to(self.words.device)
+        at = sent([row, word, before, origin], self.words.device)
         hidden, memory = self.state
         scores, self.state = self.writer(self.words[at[0], at[1]], at[2], (hidden[at[3]], memory[at[3]]))
         found: Floats = scores.cpu().numpy()
@@ -157,13 +159,6 @@ def build_sequence(
     return SequenceHead(labels=labels, writer=writer, max_labels=max_labels, beam=beam)
 
 
-class WordsGraph(nn.Module):
-    """The words, as they are: what is scored is scored step by step."""
-
-    def forward(self, words: Tensor, lengths: Tensor) -> tuple[Tensor]:
-        return (words,)
-
-
 class StepGraph(nn.Module):
     """See `LabelWriter`."""
 
@@ -186,4 +181,4 @@ def sequence_graphs(head: SequenceHead) -> HeadGraphs:
         torch.zeros(n_paths, lstm.hidden_size),
     )
     step = Graph(StepGraph(head.writer), {name: {0: "paths"} for name in STEP_INPUTS}, STEP_OUTPUTS, example)
-    return HeadGraphs(Graph(WordsGraph(), {}, (WORDS,), example=()), {STEP: step})
+    return HeadGraphs(words_graph(WORDS), {STEP: step})  # what is scored is scored step by step
