@@ -87,7 +87,7 @@ def _is_for_torch(device: Device, precision: Precision) -> bool:
 
 def gpu_is_here() -> bool:
     """Whether there is a GPU that torch can use. Asking torch itself takes seconds, so it is the last to be asked."""
-    if "torch" not in sys.modules and not (_has_driver() and is_installed("torch")):
+    if sys.modules.get("torch") is None and not (_has_driver() and is_installed("torch")):
         return False
     import torch
 
