@@ -38,11 +38,13 @@ class Address:
         return connection.Listener(self.path, backlog=backlog, authkey=self.key.encode())
 
     def connect(self) -> Any:
-        """A connection, as soon as there is a listener. If there never is one, the parent of both ends this process."""
+        """A connection, as soon as there is a listener. If there never is one, or it ends in the middle of its greeting,
+        the parent of both ends this process.
+        """
         while True:
             try:
                 return connection.Client(self.path, authkey=self.key.encode())
-            except (FileNotFoundError, ConnectionRefusedError):
+            except (FileNotFoundError, ConnectionError, EOFError):
                 sleep(PAUSE)
 
 
