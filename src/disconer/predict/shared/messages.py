@@ -38,7 +38,7 @@ class Address:
         return connection.Listener(self.path, backlog=backlog, authkey=self.key.encode())
 
     def connect(self) -> Any:
-        """A connection, as soon as there is a listener. If there never is one, or it ends in the middle of its greeting,
+        """A connection, as soon as there is a listener. If there never is one, or it ends while it greets,
         the parent of both ends this process.
         """
         while True:
