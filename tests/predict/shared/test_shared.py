@@ -22,14 +22,16 @@ from disconer.formats import format_named
 from disconer.formats.remote import open_source
 from disconer.nn.arrays import WordArrays
 from disconer.nn.heads.transition.kind import TransitionSettings
+from disconer.predict import loading
 from disconer.predict.inputs import BLOCK_RECORDS, units
 from disconer.predict.loading import runs_on_gpu
-from disconer.predict.local import jobs, work
+from disconer.predict.local import jobs
 from disconer.predict.local.work import Work
 from disconer.predict.settings import Settings
 from disconer.predict.shared import client, messages
+from disconer.predict.shared.batches import pack, unpack
 from disconer.predict.shared.client import SharedRuntime
-from disconer.predict.shared.messages import LONGEST, Address, Greeting, pack, unpack
+from disconer.predict.shared.messages import LONGEST, Address, Greeting
 from disconer.predict.shared.service import Service
 
 N = 2 * BLOCK_RECORDS + 100  # three blocks
@@ -55,7 +57,7 @@ def test_workers_with_one_network_find_what_one_process_does(
 ) -> None:
     one, many = tmp_path / "one.jsonl", tmp_path / "many.jsonl"
     asked(notes, model, 1).into_file(one, format_named("jsonl"), force=False)
-    monkeypatch.setattr(work, "shares_network", lambda settings: True)
+    monkeypatch.setattr(loading, "shares_network", lambda settings: True)
     asked(notes, model, 2).into_file(many, format_named("jsonl"), force=False)
     assert many.read_bytes() == one.read_bytes()
     assert b'"label"' in one.read_bytes()
@@ -65,7 +67,7 @@ def test_workers_with_one_network_find_what_one_process_does(
 def test_a_network_that_cannot_be_loaded_is_one_error(
     notes: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "shares_network", lambda settings: True)
+    monkeypatch.setattr(loading, "shares_network", lambda settings: True)
     wrong = asked(notes, model, 2)
     wrong = replace(wrong, settings=replace(wrong.settings, device="cuda:99"))
     with pytest.raises(DisconerError, match="no device 'cuda:99'"):
@@ -77,7 +79,7 @@ def test_a_network_that_cannot_be_loaded_is_one_error(
 def test_a_network_that_is_killed_stops_all(
     notes: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "shares_network", lambda settings: True)
+    monkeypatch.setattr(loading, "shares_network", lambda settings: True)
     monkeypatch.setattr(jobs, "SERVICE", "this")  # Python finds no module of this name, and exits
     started = time.monotonic()
     with pytest.raises(DisconerError, match="The process that has the network exited before its work was done"):
@@ -92,7 +94,7 @@ def test_on_a_gpu_there_are_as_many_workers_as_cores_beside_it(
     monkeypatch.setattr(jobs, "usable_cores", lambda: 16)
     monkeypatch.setattr(jobs, "BLOCK_BYTES", notes.stat().st_size // 40)
     assert jobs.default_jobs(given.inputs, given.settings) == 1
-    monkeypatch.setattr(jobs, "shares_network", lambda settings: True)
+    monkeypatch.setattr(loading, "shares_network", lambda settings: True)
     assert jobs.default_jobs(given.inputs, given.settings) == 15
     monkeypatch.setattr(jobs, "BLOCK_BYTES", notes.stat().st_size // 3)
     assert jobs.default_jobs(given.inputs, given.settings) == 4

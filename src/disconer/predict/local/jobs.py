@@ -22,7 +22,6 @@ from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.formats.seen_ids import SeenIds
 from disconer.predict.inputs import BLOCK_BYTES, Unit
-from disconer.predict.loading import shares_network
 from disconer.predict.local.messages import Outcome, Task, error_from_dict
 from disconer.predict.settings import Settings
 from disconer.predict.shared.messages import NetworkTask
@@ -47,6 +46,8 @@ def useful_jobs(asked: int, inputs: Sequence[Unit]) -> int:
 
 def default_jobs(inputs: Sequence[Unit], settings: Settings) -> int:
     """The number of workers if none is requested: on a GPU, all that there are cores for beside it; else one."""
+    from disconer.predict.loading import shares_network  # when it is needed: `disconer --help` does not
+
     n_cores = useful_jobs(usable_cores() - 1, inputs)
     return n_cores if n_cores > 1 and shares_network(settings) else 1
 

@@ -15,7 +15,6 @@ from disconer.formats import Format, write
 from disconer.predict.files import Folder, annotated
 from disconer.predict.inputs import WHOLE, Share, Unit
 from disconer.predict.lazy import LazyRecognizer
-from disconer.predict.loading import shares_network
 from disconer.predict.local.folder_record import FolderRecord
 from disconer.predict.local.jobs import Jobs
 from disconer.predict.local.manifest import Manifest, difference, identify, manifest_path, part_path
@@ -114,6 +113,8 @@ class Work:
 
     def _jobs(self, tasks: Sequence[Task]) -> Jobs:
         """The workers of tasks. A GPU has one network for all of them."""
+        from disconer.predict.loading import shares_network  # when it is needed: `disconer --help` does not
+
         if not shares_network(self.settings):
             return Jobs(tasks, self.ledger)
         address = Address.new()

@@ -5,18 +5,14 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import pickle
 import secrets
 import shutil
 import tempfile
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from multiprocessing import connection
 from time import sleep
 from typing import Any
 
-import numpy as np
-
-from disconer.nn.arrays import WordArrays
 from disconer.predict.settings import Settings
 
 PAUSE = 0.02  # seconds between two attempts to reach a process that is starting
@@ -87,14 +83,3 @@ class Greeting:
     batch_cells: int
     batch_overhead: int
     size_multiple: int
-
-
-def pack(batch: WordArrays) -> bytes:
-    """A batch in half its size: no number in it needs 64 bits."""
-    arrays = [getattr(batch, field.name) for field in fields(batch)]
-    small = [array if array.dtype == np.bool_ else array.astype(np.int32) for array in arrays]
-    return pickle.dumps(small, protocol=pickle.HIGHEST_PROTOCOL)
-
-
-def unpack(message: bytes) -> WordArrays:
-    return WordArrays(*pickle.loads(message))
