@@ -79,7 +79,7 @@ class _Break(NamedTuple):
     lower: it begins in lower case.
     indented: the line before is a long one of a list item, and the next begins further to the right than the item.
     hanging: the line before is the first of a list item, and the next stands right below its text.
-    alone: the next is the last of its block, or what follows it begins something.
+    alone: the next is the last of its block, or what follows it is another list item.
     rounded: one begins with a capital, the other ends with a full stop, as if they were one sentence.
     """
 
