@@ -50,6 +50,16 @@ def padded_count(count: int, device: torch.device) -> int:
     return count if device.type == "cpu" or not count else 1 << (count - 1).bit_length()
 
 
+GPU_CELLS_AT_ONCE = 2**20
+
+
+def cells_at_once(device: torch.device) -> int:
+    """Up to so many cells, padding included, are worked on together: a training step's take a GPU a few milliseconds,
+    and launching them in several parts takes the host as long again for each part.
+    """
+    return 0 if device.type == "cpu" else GPU_CELLS_AT_ONCE
+
+
 def cpu_trains_in(precision: torch.dtype) -> bool:
     """Whether this CPU's kernels have that precision: LSTMs in bf16 need AVX512 or better."""
     lstm = nn.LSTM(8, 8, bidirectional=True)

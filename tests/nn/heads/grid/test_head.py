@@ -229,6 +229,16 @@ def test_sizes_that_a_gpu_likes_change_no_score(monkeypatch: pytest.MonkeyPatch)
     )
     assert found == again
     assert any(found)
+    monkeypatch.setattr(module, "cells_at_once", lambda device: 16 * 16 * 16)
+    [every] = model.network.head._grids(np.array(batch.lengths), words.device)
+    assert every.n_cells == 16 * 16 * 16
+    together = model.network.head.launch(words, batch).cells
+    torch.testing.assert_close(_by_place(together), _by_place(plain.cells))
+
+
+def _by_place(cells: Cells) -> torch.Tensor:
+    order = torch.argsort((cells.row * 100 + cells.first) * 100 + cells.gap)
+    return cells.scores[order]
 
 
 def test_no_value_on_the_device_is_asked_for_before_the_answer() -> None:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, pad
 
-from disconer.nn.devices import padded_count, size_multiple
+from disconer.nn.devices import cells_at_once, padded_count, size_multiple
 from disconer.nn.heads.grid.reading import (
     AFTER_LABELS,
     Decoding,
@@ -213,14 +213,17 @@ class GridHead(nn.Module):
         return Cells(row[pairs.row], pairs.first, pairs.gap, torch.cat(scores))
 
     def _grids(self, lengths: Ints, device: torch.device) -> list[GridPlan]:
-        """Windows of like length, in sizes that a device likes."""
-        grids = []
-        for rows in length_groups(lengths):
-            n_words = padded_count(max(int(lengths[rows].max()), size_multiple(device)), device)
-            filler = (0, padded_count(len(rows), device) - len(rows))
-            n_gaps = min(self.reach or n_words, n_words)
-            grids.append(GridPlan(np.pad(rows, filler), np.pad(lengths[rows], filler), n_words, n_gaps))
-        return grids
+        """Windows of like length, in sizes that a device likes; all together, where that is no large grid."""
+        every = self._plan(np.arange(len(lengths)), lengths, device)
+        if every.n_cells <= cells_at_once(device):
+            return [every]
+        return [self._plan(rows, lengths, device) for rows in length_groups(lengths)]
+
+    def _plan(self, rows: Ints, lengths: Ints, device: torch.device) -> GridPlan:
+        n_words = padded_count(max(int(lengths[rows].max()), size_multiple(device)), device)
+        filler = (0, padded_count(len(rows), device) - len(rows))
+        n_gaps = min(self.reach or n_words, n_words)
+        return GridPlan(np.pad(rows, filler), np.pad(lengths[rows], filler), n_words, n_gaps)
 
 
 class GridPlan(NamedTuple):
@@ -233,6 +236,10 @@ class GridPlan(NamedTuple):
     lengths: Ints
     n_words: int
     n_gaps: int
+
+    @property
+    def n_cells(self) -> int:
+        return len(self.rows) * self.n_words * self.n_gaps
 
     def arrays(self) -> tuple[Ints, Ints, Ints]:
         return self.rows, self.lengths, np.full_like(self.rows, self.n_gaps)
