@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
@@ -17,6 +18,8 @@ from disconer.experiments.places import Place
 from disconer.experiments.results import read_results
 from disconer.experiments.tables import overview, tables
 from experiments.made_runs import made_run
+
+SVG = "http://www.w3.org/2000/svg"
 
 
 @pytest.fixture
@@ -78,6 +81,9 @@ def test_all_files_of_a_report(runs: Path, tmp_path: Path) -> None:
     assert page.count('<figure class="plot">') == 2  # learning curves: all entities, discontinuous ones
     assert "prefers-color-scheme: dark" in page
     assert not re.search(r"(src|href|url)\s*[=(]", page)  # nothing is loaded
+    kinds = ElementTree.fromstring((out / "complaints-kinds.svg").read_bytes())
+    assert [text.text for text in kinds.iter(f"{{{SVG}}}text")][-2:] == ["tagger", "span"]  # the legend
+    assert (out / "complaints-parts.svg").is_file()
     assert r"$\pm$" in (out / "report.tex").read_text()
     assert "## Speed and size" in (out / "report.md").read_text()
 

@@ -42,8 +42,8 @@ def experiment_cli(
     that fails leaves the others alone; its reason is in the table.
 
     The report, in OUT/report, has means and deviations over seeds: by kind, label, length and gap, paired bootstrap
-    tests, speed and size; as Markdown, LaTeX, CSV and an HTML page with charts. --report makes it from any folders
-    that `disconer experiment` or `disconer train` wrote.
+    tests, speed and size; as Markdown, LaTeX, CSV, and an HTML page with charts, which are there as SVG, too. --report
+    makes it from any folders that `disconer experiment` or `disconer train` wrote.
 
     The exit code is 1 if a run failed, else 0.
     """

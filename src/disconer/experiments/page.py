@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from disconer.core.types import Kind
 from disconer.core.version import __version__
 from disconer.evaluate.table import Table
 from disconer.experiments.figures import KIND, OVERALL, PART, Cell, Comparison, Measure
 from disconer.experiments.tables import split_of, whole
-from disconer.render.report.bars import Bar, BarSeries, bar_chart
+from disconer.render.report.bars import Bar, BarSeries, bar_chart, bar_picture
 from disconer.render.report.parts import head, table_html
 from disconer.render.report.plots import Axis, Dot, Series, plot
 
@@ -19,29 +21,47 @@ _ON_ONE_LINE = "th, td { white-space: nowrap; }\n"
 
 def page(comparison: Comparison, tables: Sequence[Table]) -> str:
     start = head(comparison.title, {comparison.about: "", "disconer": __version__}, style=_ON_ONE_LINE)
-    charts = "\n".join(chart for corpus in comparison.corpora for chart in _charts(comparison, corpus))
+    drawn = "\n".join(chart.html() for chart in charts(comparison))
     curves = "\n".join(_curves(comparison))
     learning = f'<h2>Learning curves</h2>\n<div class="plots">\n{curves}\n</div>\n' if curves else ""
     listed = "".join(map(table_html, tables))
-    return f"{start}<h2>Charts</h2>\n{charts}\n{learning}{listed}</body>\n</html>\n"
+    return f"{start}<h2>Charts</h2>\n{drawn}\n{learning}{listed}</body>\n</html>\n"
 
 
-def _charts(comparison: Comparison, corpus: str) -> Iterator[str]:
-    """F1 by kind, and of fragments and relations alone."""
-    cells = [cell for cell in whole(comparison.of(corpus)) if cell.figures]
-    split = split_of(cells)
-    if split is None:
-        return
-    by_kind = {"all": Measure(split, OVERALL, "all")}
-    by_kind |= {kind.value: Measure(split, KIND, kind.value) for kind in Kind}
-    parts = {name: Measure(split, PART, name) for name in ("fragments", "relations")}
-    yield _chart(f"{corpus}: F1 by kind, on {split}", by_kind, cells)
-    yield _chart(f"{corpus}: F1 of fragments and relations alone, on {split}", parts, cells)
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Bars of all systems on a corpus. name: of its file."""
+
+    name: str
+    title: str
+    groups: Sequence[str]
+    series: Sequence[BarSeries]
+
+    def html(self) -> str:
+        return bar_chart(self.title, self.groups, self.series)
+
+    def svg(self) -> str:
+        return bar_picture(self.title, self.groups, self.series)
 
 
-def _chart(title: str, measures: dict[str, Measure], cells: Sequence[Cell]) -> str:
+def charts(comparison: Comparison) -> Iterator[Chart]:
+    """For each corpus, F1 by kind, and of fragments and relations alone."""
+    for corpus in comparison.corpora:
+        cells = [cell for cell in whole(comparison.of(corpus)) if cell.figures]
+        split = split_of(cells)
+        if split is None:
+            continue
+        by_kind = {"all": Measure(split, OVERALL, "all")}
+        by_kind |= {kind.value: Measure(split, KIND, kind.value) for kind in Kind}
+        parts = {name: Measure(split, PART, name) for name in ("fragments", "relations")}
+        file = re.sub(r"[^\w.+-]+", "-", corpus)
+        yield _chart(f"{file}-kinds", f"{corpus}: F1 by kind, on {split}", by_kind, cells)
+        yield _chart(f"{file}-parts", f"{corpus}: F1 of fragments and relations alone, on {split}", parts, cells)
+
+
+def _chart(name: str, title: str, measures: dict[str, Measure], cells: Sequence[Cell]) -> Chart:
     series = [BarSeries(cell.place.system, [_bar(cell, measure) for measure in measures.values()]) for cell in cells]
-    return bar_chart(title, list(measures), series)
+    return Chart(name, title, list(measures), series)
 
 
 def _bar(cell: Cell, measure: Measure) -> Bar:

@@ -1,4 +1,4 @@
-"""The report of runs: Markdown, LaTeX, CSV and a page."""
+"""The report of runs: Markdown, LaTeX, CSV, a page, and its charts as pictures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from disconer.core.files import replace_file
 from disconer.experiments.figures import Comparison, compare_runs
-from disconer.experiments.page import page
+from disconer.experiments.page import charts, page
 from disconer.experiments.results import read_results
 from disconer.experiments.tables import speed_table, tables
 from disconer.experiments.writers import differences_csv, figures_csv, latex, markdown, table_csv
@@ -27,7 +27,7 @@ def write_report(folders: Sequence[Path], out: Path) -> Comparison:
         "figures.csv": figures_csv(comparison),
         "differences.csv": differences_csv(comparison),
         "speed.csv": table_csv(speed_table(comparison)),
-    }
+    } | {f"{chart.name}.svg": chart.svg() for chart in charts(comparison)}
     for name, text in files.items():
         replace_file(out / name, text.encode("utf-8", "replace"))
     return comparison
