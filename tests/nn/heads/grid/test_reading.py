@@ -60,6 +60,15 @@ def test_several_ways_between_two_words_are_several_entities() -> None:
     ][::-1]
 
 
+@pytest.mark.parametrize(("shorter", "expected"), [(0.8, ["longer"]), (0.95, ["shorter", "longer"])])
+def test_near_duplicates_are_left_out_unless_they_are_likelier(shorter: float, expected: list[str]) -> None:
+    """Systolic (0) … pressure (5), and Systolic … blood pressure (4, 5)."""
+    names = {((0, 1), (5, 6)): "shorter", ((0, 1), (4, 6)): "longer"}
+    envelopes, steps = [(0, 5, 1.0, 0.0, 1.0)], [(0, 4, 0.9), (4, 5, 1.0), (0, 5, shorter)]
+    assert [names[one.ranges] for one in read(envelopes, steps)] == expected
+    assert len(read(envelopes, steps, decoding="paths")) == 2
+
+
 def test_paths_decoding_asks_for_links_everywhere() -> None:
     envelopes = [(0, 2, 0.9, 1.0, 0.0), (1, 1, 0.9, 0.0, 0.0), (3, 4, 0.9, 1.0, 0.0)]
     found = read(envelopes, [(0, 1, 0.9), (1, 2, 0.9), (0, 2, 0.9)], decoding="paths")

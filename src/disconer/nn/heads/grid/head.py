@@ -12,13 +12,12 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, pad
 
 from disconer.nn.devices import cells_at_once, padded_count, size_multiple
+from disconer.nn.heads.grid.likely import Likely, read_likely
 from disconer.nn.heads.grid.reading import (
     AFTER_LABELS,
     Decoding,
-    Likely,
     length_groups,
     n_pairs,
-    read_likely,
 )
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
 from disconer.nn.layers.pair_grid import PairGrid, Pairs, pairs_within, prior_bias

@@ -12,7 +12,8 @@ from disconer.config.section import Count, Fraction, HeadSettings, Rate, Sizes
 from disconer.core.errors import DisconerError
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
-from disconer.nn.heads.grid.reading import AFTER_LABELS, PAIR_GRAPH, Decoding, GridReader, Likely, read_likely
+from disconer.nn.heads.grid.likely import Likely, read_likely
+from disconer.nn.heads.grid.reading import AFTER_LABELS, PAIR_GRAPH, Decoding, GridReader
 from disconer.nn.heads.grid.targets import grid_reach
 from disconer.nn.heads.kind import NEAR, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.windows import Found
@@ -107,6 +108,8 @@ class GridKind(HeadKind[GridSettings]):
     def limits(self, settings: GridSettings, labels: Sequence[str]) -> Iterator[str]:
         if settings.reach is not None:
             yield f"None has more than {settings.reach} words from its first to its last."
+        if settings.decoding == "envelopes":
+            yield "A discontinuous one that is a part of another of its label is left out, unless its score is higher."
 
     def graphs(self, head: GridHead) -> HeadGraphs:
         from disconer.nn.heads.grid.graphs import grid_graphs

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeVar
+from itertools import permutations
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -87,27 +88,6 @@ def places(lengths: Ints, n_words: int, n_gaps: int) -> tuple[Ints, Ints, Ints]:
     return row, word, gap
 
 
-class Likely(NamedTuple):
-    """What is above the threshold in the grids of a batch: pairs of words with a label, and links.
-
-    cells: window, first word, last word, number of the label (that after the last label: a link); its probability, and
-        those of an entity without a gap and with one. Numbers are small enough to be exact.  Shape: (7, cells)
-    """
-
-    cells: Floats
-    n_rows: int
-
-
-def read_likely(likely: Likely, labels: Sequence[str], *, threshold: float, decoding: Decoding) -> list[list[Found]]:
-    """The entities of each window."""
-    where, scores = likely.cells[:4].astype(np.int64), likely.cells[4:]
-    is_link = where[3] == len(labels)
-    envelopes = Envelopes(*where[:, ~is_link], *scores[:, ~is_link])
-    row, word, following = where[:3, is_link]
-    steps = Steps(row, word, following, scores[0, is_link])
-    return read_entities(envelopes, steps, labels, n_rows=likely.n_rows, threshold=threshold, decoding=decoding)
-
-
 def read_entities(
     envelopes: Envelopes, steps: Steps, labels: Sequence[str], *, n_rows: int, threshold: float, decoding: Decoding
 ) -> list[list[Found]]:
@@ -128,7 +108,32 @@ def read_entities(
         for ranges, score in _paths(first, last, links.get(row, {}), probability, threshold):
             if decoding == "paths" or len(ranges) > 1:
                 found[row].append(Found(labels[label], ranges, score))
-    return found
+    return [without_parts(own) for own in found] if decoding == "envelopes" else found
+
+
+def without_parts(found: list[Found]) -> list[Found]:
+    """Without near-duplicates: "Systolic … pressure" beside "Systolic … blood pressure", unless it is the likelier one.
+
+    Those are discontinuous entities that are a part of another of their label.
+    """
+    gapped = [entity for entity in found if len(entity.ranges) > 1]
+    left_out = {
+        id(part)
+        for part, whole in permutations(gapped, 2)
+        if part.label == whole.label and part.score <= whole.score and is_part(part.ranges, whole.ranges)
+    }
+    return [entity for entity in found if id(entity) not in left_out]
+
+
+def is_part(ranges: Sequence[Range], others: Sequence[Range]) -> bool:
+    """Whether the words of some ranges are among those of others, which have more.
+
+    >>> is_part(((0, 1), (4, 5)), ((0, 1), (3, 5))), is_part(((0, 1), (4, 5)), ((0, 1), (4, 5)))
+    (True, False)
+    """
+    return ranges != others and all(
+        any(first <= start and end <= last for first, last in others) for start, end in ranges
+    )
 
 
 def _read_whole(envelopes: Envelopes, labels: Sequence[str], found: list[list[Found]], threshold: float) -> None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from disconer.evaluate.check import Reach, WordEntity
-from disconer.nn.heads.grid.reading import Decoding, Envelopes, Steps, read_entities
+from disconer.nn.heads.grid.reading import Decoding, Envelopes, Steps, is_part, read_entities
 from disconer.nn.reader import Floats, Ints
 from disconer.text.alignment import TokenEntity
 
@@ -52,6 +52,7 @@ def _columns(rows: list[tuple[int, ...]], n_columns: int) -> Ints:
 
 # Why an entity is lost.
 TOO_MANY = "is one of too many entities between the same two words"
+A_PART = "is discontinuous and a part of another such entity of its label"
 
 
 def too_far(reach: int) -> str:
@@ -83,12 +84,15 @@ def grid_reach(entities: Sequence[TokenEntity], reach: int | None, decoding: Dec
     steps = Steps(np.zeros_like(word), word, word + step, _sure(word))
     (read,) = read_entities(envelopes, steps, labels, n_rows=1, threshold=0.5, decoding=decoding)
     found = frozenset((entity.label, entity.ranges) for entity in read)
-    lost = {
-        key: too_far(reach) if reach is not None and key[1][-1][1] - key[1][0][0] > reach else TOO_MANY
-        for key in keys
-        if key not in found
-    }
-    return Reach(found, lost)
+    return Reach(found, {key: _why_lost(key, found, reach) for key in keys if key not in found})
+
+
+def _why_lost(key: WordEntity, found: Iterable[WordEntity], reach: int | None) -> str:
+    label, ranges = key
+    if reach is not None and ranges[-1][1] - ranges[0][0] > reach:
+        return too_far(reach)
+    hidden = len(ranges) > 1 and any(label == other and is_part(ranges, wider) for other, wider in found)
+    return A_PART if hidden else TOO_MANY
 
 
 def _sure(like: Ints) -> Floats:
