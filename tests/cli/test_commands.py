@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 
 from disconer import Document, Entity, read, write
 from disconer.cli import app
-from disconer.formats import FORMATS
+from disconer.formats import all_formats
 
 ROOT: Any = typer.main.get_command(app)
 NAMES = list(ROOT.commands)
@@ -53,10 +54,20 @@ def test_commands_are_in_groups_and_completion_is_offered() -> None:
     assert "<bool>" not in shown
 
 
-@pytest.mark.parametrize("name", ["predict", "convert", "evaluate", "init"])
-def test_formats_are_listed(name: str) -> None:
-    shown = " ".join(help_of(name).split())
-    assert f"Formats: {', '.join(FORMATS.names())}." in shown
+BOTH_WAYS = ", ".join(format.name for format in all_formats() if format.is_readable and format.write)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("predict", "convert"), f"{BOTH_WAYS}; only to read: conllu, text; only to write: csv, tsv."),
+        (("evaluate", "init", "check", "render"), BOTH_WAYS.replace("brat,", "brat, conllu,") + ", text."),
+        (("merge",), f"{BOTH_WAYS}, csv, tsv."),
+    ],
+)
+def test_formats_are_listed_that_the_command_reads_or_writes(names: Sequence[str], expected: str) -> None:
+    for name in names:
+        assert f"Formats: {expected} `disconer formats`" in " ".join(help_of(name).split())
 
 
 def flags(name: str) -> set[str]:
@@ -79,7 +90,7 @@ def test_the_output_of_a_conversion_has_that_name_too_and_is_told(tmp_path: Path
         out = tmp_path / f"{number}.xml"
         result = CliRunner().invoke(app, ["convert", str(tmp_path / "a.jsonl"), *given, str(out)])
         assert result.exit_code == 0, result.output
-        assert result.stderr == f"written: 1 documents with 1 entities as bioc-xml in {out}\n"
+        assert result.stderr == f"written: 1 document with 1 entity as bioc-xml in {out}\n"
         assert [document.id for document in read(out)] == ["d"]
 
 

@@ -33,10 +33,8 @@ def test_export_and_check(model: Path, tmp_path: Path) -> None:
     assert shown.startswith(f"{out}: 0.")
     assert re.search(r"F1 +100\.00 +100\.00", shown)
     assert "1 of 1 documents have the same entities." in shown
-    assert (
-        "`gold.jsonl` (1 documents) F1 is 100.00 in this form, and was 100.00 before."
-        in (out / "README.md").read_text()
-    )
+    card = (out / "README.md").read_text()
+    assert "In this form, its F1 on `gold.jsonl` (1 documents) is the same, 100.00." in card
 
     with pytest.raises(DisconerError, match="already an export"):
         run(out, tmp_path / "again", "--onnx")
@@ -56,7 +54,7 @@ def test_compact_and_check(model: Path, tmp_path: Path) -> None:
     assert "1 of 1 documents have the same entities." in shown
     card = (out / "README.md").read_text()
     assert "It is stored compactly" in card
-    assert "On `gold.jsonl` (1 documents) F1 is 100.00 in this form, and was 100.00 before." in card
+    assert "In this form, its F1 on `gold.jsonl` (1 documents) is the same, 100.00." in card
     run(out, tmp_path / "onnx", "--onnx")  # unlike other exports, it can be exported again
 
 

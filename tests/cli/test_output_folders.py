@@ -119,6 +119,24 @@ def test_a_refused_first_try_binds_to_nothing(notes: Path, model: Path, tmp_path
     assert "written: 3" in run(notes, "-o", out, "--model", model).stderr
 
 
+@pytest.mark.parametrize("to", ["brat", "jsonl"])
+def test_doing_nothing_starts_no_worker_and_asks_for_no_gpu(
+    notes: Path, model: Path, tmp_path: Path, to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With one document left, they are: the two names that are replaced are those that count."""
+    asked: list[int] = []
+    run(notes, "-o", tmp_path / "out", "--to", to, "--model", model)
+    monkeypatch.setattr("disconer.cli.predict.useful_jobs", lambda asked, inputs: asked)
+    monkeypatch.setattr("disconer.predict.local.work.default_jobs", lambda *_: asked.append(1) or 1)
+    monkeypatch.setattr("disconer.predict.local.work.Jobs", lambda tasks, ledger: asked.append(2) or pytest.fail("no"))
+    for jobs in ((), ("-j", 2)):
+        assert "skipped: 3" in run(notes, "-o", tmp_path / "out", "--to", to, "--model", model, *jobs).stderr
+    assert asked == []
+    (notes / "d.txt").write_text("p")
+    assert "written: 1" in run(notes, "-o", tmp_path / "out", "--to", to, "--model", model).stderr
+    assert asked == [1]
+
+
 def test_doing_nothing_loads_no_model(notes: Path, model: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run(notes, "-o", out, "--model", model)

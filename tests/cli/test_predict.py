@@ -78,7 +78,8 @@ def test_a_text_is_written_as_a_file_with_it_is(tmp_path: Path, format: str) -> 
         assert "skipped: 1" in run(*source, "--to", format, "-o", out).stderr
         assert "written: 1" in run(*source, "--to", format, "-o", out, "--force").stderr
         if format != "brat":
-            run(*source, "--to", format, "-o", out / "single.x")
+            said = run(*source, "--to", format, "-o", out / "single.x").stderr
+            assert said.startswith(f"written: 1 document with 1 entity as {format} in {out / 'single.x'}\n")
             (out / "stdout").write_bytes(run(*source, "--to", format).stdout_bytes)
         written[name] = {path.name: path.read_bytes() for path in out.glob("[!.]*")}
     assert written["text"] == written["file"]
@@ -126,7 +127,8 @@ def test_every_kind_of_output(notes: Path, tmp_path: Path, format: str) -> None:
 
 def test_one_file_for_all(notes: Path, tmp_path: Path) -> None:
     out = tmp_path / "all.jsonl.gz"
-    run(notes / "c.txt", notes / "a.txt", "-o", out)
+    said = run(notes / "c.txt", notes / "a.txt", "-o", out).stderr
+    assert said == f"written: 2 documents with 1 entity as jsonl in {out}\n"
     assert [document.id for document in read(out)] == ["c", "a"]
     with pytest.raises(DisconerError, match="already exists"):
         run(notes, "-o", out)
@@ -141,8 +143,8 @@ def test_a_folder_is_gone_on_with(notes: Path, tmp_path: Path) -> None:
     assert names == [f"{n}.{s}" for n in "abc" for s in ("ann", "txt")]
     (notes / "d.txt").write_text("p")
     said = run(notes, "-o", out).stderr
-    assert f"written: 1 documents in {out}\n" in said
-    assert "skipped: 3 documents that were already there (--force predicts them again)\n" in said
+    assert f"written: 1 document in {out}\n" in said
+    assert "skipped: 3 documents already there (--force predicts them again)\n" in said
     assert "written: 4 documents" in run(notes, "-o", out, "--force").stderr
     assert "written: 4 files" in run(notes, "-o", tmp_path / "other", "--to", "bioc-xml").stderr
     assert (tmp_path / "other" / "d.xml").is_file()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from inspect import cleandoc
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from disconer.formats import FORMATS
+from disconer.formats import names_of_formats
 
 
 class Command(TyperCommand):
@@ -23,8 +24,21 @@ class Command(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         flags = {flag for parameter in self.params for flag in parameter.opts}
         if flags & {"--from", "--to"} and self.epilog is None:
-            self.epilog = f"Formats: {', '.join(FORMATS.names())}. `disconer formats` describes them."
+            self.epilog = f"Formats: {_formats(flags)}. `disconer formats` describes them."
         super().format_help(ctx, formatter)
+
+
+def _formats(flags: Collection[str]) -> str:
+    """The formats that a command with these options can read or write."""
+    readable, writable = names_of_formats()
+    if "--to" not in flags:
+        return ", ".join(readable)
+    if "--from" not in flags:
+        return ", ".join(writable)
+    both = [name for name in readable if name in writable]
+    only = (("read", readable), ("write", writable))
+    listed = [f"only to {verb}: {', '.join(name for name in names if name not in both)}" for verb, names in only]
+    return "; ".join([", ".join(both), *listed])
 
 
 class Group(TyperGroup):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from disconer.core.ledger import Ledger
 from disconer.core.progress import progress
+from disconer.core.written import Written
 
 __all__ = ["progress", "report"]
 
@@ -22,6 +24,11 @@ def report(ledger: Ledger) -> None:
         if counts:
             listed = ", ".join(f"{count} {what}" for what, count in counts.most_common())
             print(f"{heading}: {listed}", file=sys.stderr)
+
+
+def say_written(written: Written, path: Path, format: str) -> None:
+    """Say on stderr what was written, and where."""
+    print(f"written: {written} as {format} in {path}", file=sys.stderr)
 
 
 _UNBOUNDED = 10_000  # columns: a table written to a file is never truncated

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from disconer.cli.console import progress, report
+from disconer.cli.console import progress, report, say_written
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document
+from disconer.core.written import Written
 from disconer.formats import format_for, format_named, read, write
 
 
@@ -24,24 +21,17 @@ def convert(
     to_format: str | None = None,
     skip_bad: bool = False,
     force: bool = False,
-    counts: Counter[str] | None = None,
+    written: Written | None = None,
 ) -> Ledger:
     """Copy every document of `source` to `target`; the ledger counts what was skipped, normalised or lost.
 
-    counts: gets the number of documents and entities.
+    written: counts documents and entities.
     """
     ledger = Ledger(skip_bad=skip_bad)
     format_named(to_format) if to_format else format_for(target)  # report a wrong name before any work
     documents = progress(read(source, from_format, ledger), "documents")
-    write(_counted(documents, Counter() if counts is None else counts), target, to_format, ledger, force=force)
+    write((written or Written()).counted(documents), target, to_format, ledger, force=force)
     return ledger
-
-
-def _counted(documents: Iterable[Document], counts: Counter[str]) -> Iterator[Document]:
-    for document in documents:
-        counts["documents"] += 1
-        counts["entities"] += len(document.entities)
-        yield document
 
 
 def convert_cli(
@@ -58,11 +48,9 @@ def convert_cli(
 
     `disconer formats` lists the formats.
     """
-    counts: Counter[str] = Counter()
+    written = Written()
     ledger = convert(
-        source, target, from_format=from_format, to_format=to_format, skip_bad=skip_bad, force=force, counts=counts
+        source, target, from_format=from_format, to_format=to_format, skip_bad=skip_bad, force=force, written=written
     )
-    name = to_format or format_for(target).name
-    counted = f"{counts['documents']:,} documents with {counts['entities']:,} entities"
-    print(f"written: {counted} as {name} in {target}", file=sys.stderr)
+    say_written(written, target, to_format or format_for(target).name)
     report(ledger)

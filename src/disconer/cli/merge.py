@@ -43,9 +43,7 @@ def merge_cli(
         if not folder.is_dir():
             raise DisconerError("No such folder", where=Where(str(folder)), fix="Check the path.")
     parts = find_parts(folders)
-    write_joined(parts, out, target, ledger, force=force)
-    print(
-        f"written: {sum(part.n_documents for part in parts)} documents of {len(parts)} parts in {out}", file=sys.stderr
-    )
+    written = write_joined(parts, out, target, ledger, force=force)
+    print(f"written: {written} of {len(parts)} parts in {out}", file=sys.stderr)
     forget_own_losses(ledger)
     report(ledger)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from disconer.cli.console import report
+from disconer.cli.console import report, say_written
 from disconer.cli.outputs import (
     check_folder,
     check_output,
@@ -25,13 +25,14 @@ from disconer.cli.predict_on_ray import predict_on_ray, refuse_with_ray, refuse_
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
+from disconer.core.written import Written
 from disconer.formats import Format, write
 from disconer.formats.remote import open_source
 from disconer.predict.files import Folder, all_documents
 from disconer.predict.inputs import Share, units
 from disconer.predict.lazy import LazyRecognizer, load_recognizer
 from disconer.predict.local.folder_record import FolderRecord
-from disconer.predict.local.jobs import default_jobs, useful_jobs
+from disconer.predict.local.jobs import useful_jobs
 from disconer.predict.local.work import Work
 from disconer.predict.ray.plan import Cluster
 from disconer.predict.settings import Precision, RuntimeName, Settings
@@ -155,7 +156,7 @@ def predict_cli(
     ledger = Ledger(skip_bad=skip_bad)
     with _inputs(inputs or [], from_format) as given:
         found = [unit for path, format in given for unit in units(open_source(path), format)]
-        n_jobs = useful_jobs(jobs or 1, found) if jobs or ray is not None else default_jobs(found, settings)
+        n_jobs = useful_jobs(jobs or 1, found) if jobs or ray is not None else None
         work = Work(given, found, settings, n_jobs, ledger)
         path = None if out is None else Path(out)
         if ray is not None:
@@ -203,7 +204,9 @@ def _write_text(text: str, settings: Settings, to_format: str | None, out: Path 
         complete_folder(out, target, settings.model)
         _say_filled(out, target, folder.written, folder.done)
     else:
-        write(recognizer.annotate([given]), out, target.name, ledger, force=force)
+        written = Written()
+        write(written.counted(recognizer.annotate([given])), out, target.name, ledger, force=force)
+        say_written(written, out, target.name)
     recognizer.account(ledger)
     forget_own_losses(ledger)
     report(ledger)
@@ -238,7 +241,7 @@ def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | N
     check_folder(out, work.inputs)
     part = work.into_part(out, share, force=force)
     if part:
-        print(f"written: {part.n_documents} documents in {part.path}", file=sys.stderr)
+        print(f"written: {_some(part.n_documents, 'document')} in {part.path}", file=sys.stderr)
     else:
         print(f"skipped: shard {share} is already in {out} (--force predicts it again)", file=sys.stderr)
 
@@ -277,7 +280,7 @@ def _printed(target: Format) -> Iterator[Path]:
 
 def _write(work: Work, out: Path, target: Format, *, force: bool) -> None:
     if not is_folder(out, target):
-        work.into_file(out, target, force=force)
+        say_written(work.into_file(out, target, force=force), out, target.name)
         return
     written, done = work.into_folder(out, target, force=force)
     complete_folder(out, target, work.settings.model)
@@ -285,7 +288,12 @@ def _write(work: Work, out: Path, target: Format, *, force: bool) -> None:
 
 
 def _say_filled(out: Path, target: Format, written: int, done: int) -> None:
-    what = "documents" if target.writes_folder else "files"
-    print(f"written: {written} {what} in {out}", file=sys.stderr)
+    what = "document" if target.writes_folder else "file"
+    print(f"written: {_some(written, what)} in {out}", file=sys.stderr)
     if done:
-        print(f"skipped: {done} {what} that were already there (--force predicts them again)", file=sys.stderr)
+        told = f"{_some(done, what)} already there (--force predicts them again)"
+        print(f"skipped: {told}", file=sys.stderr)
+
+
+def _some(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"

@@ -43,11 +43,11 @@ def predict_on_ray(work: Work, out: str | None, to_format: str | None, cluster: 
     print(f"written: {_amount(outcome.written, outcome.parts)} in {folder}", file=sys.stderr)
     if outcome.parts_before:
         told = _amount(outcome.written_before, outcome.parts_before)
-        print(f"skipped: {told} that were already there (--force predicts them again)", file=sys.stderr)
+        print(f"skipped: {told} already there (--force predicts them again)", file=sys.stderr)
 
 
 def _amount(n_documents: int, n_parts: int) -> str:
-    return f"{n_documents} documents in {n_parts} part{'' if n_parts == 1 else 's'}"
+    return f"{n_documents:,} documents in {n_parts} part{'' if n_parts == 1 else 's'}"
 
 
 def _checked_folder(out: str | None, to: str) -> str:

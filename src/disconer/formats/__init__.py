@@ -82,6 +82,12 @@ def all_formats() -> Iterator[Format]:
             warnings.warn(str(error), DisconerWarning, stacklevel=2)
 
 
+def names_of_formats() -> tuple[list[str], list[str]]:
+    """The names of formats that can be read, and of those that can be written."""
+    formats = list(all_formats())
+    return [one.name for one in formats if one.is_readable], [one.name for one in formats if one.write]
+
+
 def sniff(source: Source) -> Format:
     """The format of the first file of a source that is recognised."""
     telling = [format for format in all_formats() if format.name != _FALLBACK]
@@ -91,7 +97,7 @@ def sniff(source: Source) -> Format:
     raise DisconerError(
         "The format of this input is not recognised",
         where=Where(str(source)),
-        fix=f"Choose it with --from: {', '.join(FORMATS.names())}.",
+        fix=f"Choose it with --from: {', '.join(names_of_formats()[0])}.",
     )
 
 
@@ -214,4 +220,14 @@ def format_for(path: Path) -> Format:
     )
 
 
-__all__ = ["FORMATS", "Format", "all_formats", "format_for", "format_named", "read", "sniff", "write"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "all_formats",
+    "format_for",
+    "format_named",
+    "names_of_formats",
+    "read",
+    "sniff",
+    "write",
+]

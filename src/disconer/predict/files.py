@@ -64,6 +64,12 @@ class Folder:
                 if output.exists():
                     self.is_current(output)
 
+    def is_left(self, inputs: Sequence[Unit]) -> bool:
+        """Whether an output is missing; counts those that are not, up to the first that is."""
+        if self.format.writes_folder:
+            return any(map(self._is_document_left, all_documents(inputs, self.ledger)))
+        return any(self._is_left(self._file(unit)) for unit in self._distinct(inputs))
+
     def fill_with(self, documents: Iterable[Document], annotator: Annotator) -> Iterator[str]:
         """Predict the missing outputs of documents, each with its own output, whatever the format."""
         for document in annotator.annotate(filter(self._is_document_left, documents)):

@@ -132,13 +132,11 @@ def public_name(path: str) -> str:
     return "/".join(part for part in PurePath(path).parts[-2:] if part not in ("/", "\\"))
 
 
-def comparison_in_words(checked: Mapping[str, Any]) -> str:
-    """The comparison of an exported model with the original one, from `Comparison.to_dict`."""
-    before, after = (100 * checked[when]["f1"] for when in ("before", "after"))
-    return (
-        f"On `{checked['source']}` ({checked['documents']} documents) F1 is {after:.2f} in this form, and was "
-        f"{before:.2f} before."
-    )
+def comparison_in_words(checked: Mapping[str, Any], how: str = "In this form") -> str:
+    """The comparison of a model in another form with the original one, from `Comparison.to_dict`."""
+    before, after = (f"{100 * checked[when]['f1']:.2f}" for when in ("before", "after"))
+    figure = f"the same, {after}" if after == before else f"{after} instead of {before}"
+    return f"{how}, its F1 on `{checked['source']}` ({checked['documents']} documents) is {figure}."
 
 
 def _parser_line(config: Config) -> str:

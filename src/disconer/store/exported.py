@@ -93,9 +93,5 @@ def export_in_words(description: Mapping[str, Any]) -> str | None:
         return RuntimeDescription(**description[RUNTIME]).in_words
     said = [CompactDescription(**description[COMPACT]).in_words] if COMPACT in description else []
     if checked := description.get(INT8):
-        before, after = (100 * checked[when]["f1"] for when in ("before", "after"))
-        said.append(
-            f"Computed with 8 bits (`--precision int8`), its F1 on `{checked['source']}` ({checked['documents']} "
-            f"documents) is {after:.2f} instead of {before:.2f}."
-        )
+        said.append(comparison_in_words(checked, "Computed with 8 bits (`--precision int8`)"))
     return "\n".join(said) or None

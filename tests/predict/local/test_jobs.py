@@ -53,8 +53,9 @@ def workers_of(parent: int) -> list[int]:
 def test_one_output_however_many_workers(notes: Path, model: Path, tmp_path: Path, suffix: str) -> None:
     one, two = tmp_path / f"one.{suffix}", tmp_path / f"two.{suffix}"
     format = {"jsonl": "jsonl", "xml": "bioc-xml"}[suffix]
-    assert run(notes, "-o", one, "--to", format, "--model", model).stderr == ""
-    assert run(notes, "-o", two, "--to", format, "--model", model, "--jobs", 2).stderr == ""
+    told = f"written: {N:,} documents with 2,578 entities as {format} in"
+    assert run(notes, "-o", one, "--to", format, "--model", model).stderr == f"{told} {one}\n"
+    assert run(notes, "-o", two, "--to", format, "--model", model, "--jobs", 2).stderr == f"{told} {two}\n"
     assert two.read_bytes() == one.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == [one.name, two.name]
     assert workers_of(os.getpid()) == []
@@ -62,7 +63,7 @@ def test_one_output_however_many_workers(notes: Path, model: Path, tmp_path: Pat
 
 def test_a_part_is_made_once(notes: Path, model: Path, tmp_path: Path) -> None:
     arguments = (notes, "-o", tmp_path, "--model", model, "--shard", "2/3")
-    assert run(*arguments).stderr == f"written: {BLOCK_RECORDS} documents in {tmp_path}/part-02-of-03.jsonl\n"
+    assert run(*arguments).stderr == f"written: {BLOCK_RECORDS:,} documents in {tmp_path}/part-02-of-03.jsonl\n"
     assert {path.name for path in tmp_path.iterdir()} == {"part-02-of-03.jsonl", "part-02-of-03.json"}
     assert run(*arguments).stderr == f"skipped: shard 2/3 is already in {tmp_path} (--force predicts it again)\n"
     with pytest.raises(DisconerError, match="of another input, model or settings"):
@@ -89,8 +90,8 @@ def test_a_killed_worker_stops_all_and_work_is_gone_on_with(notes: Path, model: 
     assert 0 < there < N
     told = run(notes, "-o", out, "--model", model, "--jobs", 2).stderr
     assert told.startswith(
-        f"written: {N - there} documents in {out}\n"
-        f"skipped: {there} documents that were already there (--force predicts them again)\n"
+        f"written: {N - there:,} documents in {out}\n"
+        f"skipped: {there:,} documents already there (--force predicts them again)\n"
     )
 
 

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
+from disconer.core.written import Written
 from disconer.formats import Format, write
 from disconer.formats.native import from_record, to_line
 from disconer.formats.seen_ids import SeenIds
@@ -92,14 +93,18 @@ def join_parts(parts: Sequence[Part], path: Path, share: Share, ledger: Ledger) 
     return Part(path, share, tuple(blocks.items()), parts[0].n_records, parts[0].digest, checksum.hexdigest())
 
 
-def write_joined(parts: Sequence[Part], out: Path, target: Format, ledger: Ledger, *, force: bool = False) -> None:
+def write_joined(parts: Sequence[Part], out: Path, target: Format, ledger: Ledger, *, force: bool = False) -> Written:
     """Write parts in any format, in the order of the input, streaming."""
+    written = Written()
     if target.name == "jsonl":
         refuse_existing(out, force)
         with new_file(out) as stream:
-            stream.writelines(line for _, line in joined_lines(parts, ledger))
+            for _, line in joined_lines(parts, ledger):
+                stream.write(line)
+                written.add(len(json.loads(line)["entities"]))
     else:
-        write(_documents(parts, ledger), out, target.name, ledger, force=force)
+        write(written.counted(_documents(parts, ledger)), out, target.name, ledger, force=force)
+    return written
 
 
 def joined_lines(parts: Sequence[Part], ledger: Ledger) -> Iterator[tuple[int, bytes]]:

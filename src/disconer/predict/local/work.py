@@ -11,12 +11,13 @@ from pathlib import Path
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.progress import progress
+from disconer.core.written import Written
 from disconer.formats import Format, write
 from disconer.predict.files import Folder, annotated
 from disconer.predict.inputs import WHOLE, Share, Unit
 from disconer.predict.lazy import LazyRecognizer
 from disconer.predict.local.folder_record import FolderRecord
-from disconer.predict.local.jobs import Jobs
+from disconer.predict.local.jobs import Jobs, default_jobs
 from disconer.predict.local.manifest import Manifest, difference, identify, manifest_path, part_path
 from disconer.predict.local.messages import Outcome, Task
 from disconer.predict.local.parts import Part, join_parts, write_joined
@@ -30,40 +31,44 @@ class Work:
     """The inputs, and the number of workers.
 
     given: the inputs' paths with their formats. inputs: their units.
+    jobs: the number of workers; None: as many as there is use for, which is asked when they are needed.
     """
 
     given: Sequence[tuple[str, str | None]]
     inputs: Sequence[Unit]
     settings: Settings
-    jobs: int
+    jobs: int | None
     ledger: Ledger
 
-    def into_file(self, out: Path, target: Format, *, force: bool) -> None:
+    def into_file(self, out: Path, target: Format, *, force: bool) -> Written:
         """Predict everything into one file, which does not depend on the number of workers."""
-        if self.jobs == 1:
-            with self._recognizer() as recognizer:
-                documents = progress(annotated(self.inputs, recognizer, self.ledger), "documents")
-                write(documents, out, target.name, self.ledger, force=force)
-            return
-        with self._parts(out, WHOLE) as parts:
-            write_joined(parts, out, target, self.ledger, force=force)
+        if self._n_jobs() > 1:
+            with self._parts(out, WHOLE) as parts:
+                return write_joined(parts, out, target, self.ledger, force=force)
+        written = Written()
+        with self._recognizer() as recognizer:
+            documents = progress(annotated(self.inputs, recognizer, self.ledger), "documents")
+            write(written.counted(documents), out, target.name, self.ledger, force=force)
+        return written
 
     def into_folder(self, out: Path, target: Format, *, force: bool) -> tuple[int, int]:
         """Fill a folder; returns the number of new and of existing outputs.
 
-        If none is missing, no model is loaded, or on a GPU in vain.
+        If none is missing, no model is loaded and no worker is started.
         """
         record = FolderRecord.open(out, target, self.settings, skip_bad=self.ledger.skip_bad, force=force)
         folder = Folder(out, target, self.ledger, force=force, is_current=record.is_current)
         folder.check(self.inputs)
         with record.kept() as renewed:
-            if self.jobs == 1:
+            if self.jobs != 1 and (done := self._finished(folder)):
+                return 0, done
+            if (n_jobs := self._n_jobs()) == 1:
                 with self._recognizer() as recognizer:
                     outputs = folder.fill(self.inputs, recognizer)
                     renewed.update(progress(outputs, "outputs", self._n_outputs(target)))
                 return folder.written, folder.done
             task = replace(self._task(str(out), to=target.name, force=force), outdated=tuple(record.outdated))
-            jobs = self._jobs([replace(task, share=share) for share in WHOLE.split(self.jobs)])
+            jobs = self._jobs([replace(task, share=share) for share in WHOLE.split(n_jobs)])
             renewed.update(output for output in progress(jobs.run(), "documents") if output)
         return sum(one.written for one in jobs.outcomes), sum(one.done for one in jobs.outcomes)
 
@@ -87,6 +92,18 @@ class Work:
         Manifest(part, identity).save()
         return part
 
+    def _n_jobs(self) -> int:
+        return default_jobs(self.inputs, self.settings) if self.jobs is None else self.jobs
+
+    def _finished(self, folder: Folder) -> int:
+        """The number of outputs of a folder if none is missing, else 0; the input is read up to the first that is."""
+        ledger = Ledger(skip_bad=self.ledger.skip_bad)
+        seen = replace(folder, ledger=ledger)
+        if seen.is_left(self.inputs):
+            return 0
+        self.ledger.add(ledger)
+        return seen.done
+
     def _n_outputs(self, target: Format) -> int | None:
         """The number of outputs of a folder; None if unknown before everything is read."""
         by_document = target.writes_folder and any(unit.format.name != "text" for unit in self.inputs)
@@ -98,7 +115,9 @@ class Work:
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".parts", dir=out.parent) as spool:
             task = self._task(spool)
-            tasks = [replace(task, share=own, out=str(part_path(Path(spool), own))) for own in share.split(self.jobs)]
+            tasks = [
+                replace(task, share=own, out=str(part_path(Path(spool), own))) for own in share.split(self._n_jobs())
+            ]
             yield [outcome.part for outcome in self._run(tasks) if outcome.part]
 
     def _task(self, out: str, *, to: str | None = None, force: bool = False) -> Task:
