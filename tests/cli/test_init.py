@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from disconer import DisconerError, Document, Entity, read, write
+from disconer import BadInput, DisconerError, Document, Entity, read, write
 from disconer.cli import app
 from disconer.cli.init import init
 from disconer.config import load_config, preset_text
@@ -43,6 +44,33 @@ def test_a_brat_folder_becomes_splits_and_a_config_that_loads(tmp_path: Path, mo
     text = Path("adr.yaml").read_text("utf-8")
     assert text.startswith("# Written by `disconer init` for notes.\n#\n#   disconer train adr.yaml --out model\n")
     assert "# Stop after this many epochs without a better F1 on dev, once it is above 0." in text
+
+
+@pytest.mark.parametrize(
+    ("count", "advice"),
+    [(30, "Annotate more documents."), (150, "add --ratios 60/40,"), (300, "add --ratios 60/20/20,"), (400, None)],
+)
+def test_splits_too_small_to_decide_by_are_told_with_what_helps(
+    tmp_path: Path, count: int, advice: str | None, recwarn: pytest.WarningsRecorder
+) -> None:
+    """Three entities in each document, of which a tenth is dev and another test."""
+    write(documents(count), tmp_path / "a.jsonl")
+    init(tmp_path / "a.jsonl", tmp_path / "a.yaml")
+    told = [str(warning.message) for warning in recwarn]
+    assert len(told) == (advice is not None)
+    if advice:
+        n = count // 10
+        assert f"dev has {n} documents with {3 * n} entities, too few to choose an epoch by; test has {n}" in told[0]
+        assert advice in told[0]
+
+
+def test_what_cannot_be_skipped_here_can_be_left_out_of_a_copy(tmp_path: Path) -> None:
+    records = ({"id": id, "text": "pain", "entities": [{"label": "ADR", "fragments": [[4, 4]]}]} for id in "ab")
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    with pytest.raises(BadInput, match="`disconer init` does not have this option: `disconer convert SRC COPY --skip-"):
+        CliRunner().invoke(app, ["init", str(tmp_path / "a.jsonl")], catch_exceptions=False)
+    with pytest.raises(BadInput, match=r"with --skip-bad\.$"):
+        CliRunner().invoke(app, ["stats", str(tmp_path / "a.jsonl")], catch_exceptions=False)
 
 
 def test_splits_that_are_there_are_used_where_they_are(tmp_path: Path) -> None:

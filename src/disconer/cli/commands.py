@@ -8,6 +8,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from disconer.core.errors import BadInput
 from disconer.formats import names_of_formats
 
 
@@ -21,8 +22,28 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         return without_types_of_flags(super().get_params(ctx))
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BadInput as error:
+            if "--skip-bad" in str(error.fix) and "--skip-bad" not in self._flags():
+                raise self._without_skipping(error) from error
+            raise
+
+    def _without_skipping(self, error: BadInput) -> BadInput:
+        """The error, with an advice that can be followed: this command does not skip what is invalid."""
+        fix = (
+            f"{error.fix} `disconer {self.name}` does not have this option: `disconer convert SRC COPY --skip-bad` "
+            "writes a copy to use instead."
+        )
+        given = {name: getattr(error, name) for name in ("where", "got", "expected")}
+        return BadInput(error.problem, error.what, fix=fix, **given)
+
+    def _flags(self) -> set[str]:
+        return {flag for parameter in self.params for flag in parameter.opts}
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        flags = {flag for parameter in self.params for flag in parameter.opts}
+        flags = self._flags()
         if flags & {"--from", "--to"} and self.epilog is None:
             self.epilog = f"Formats: {_formats(flags)}. `disconer formats` describes them."
         super().format_help(ctx, formatter)

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from disconer.core.amount import Amount
 from disconer.core.ledger import Ledger
 from disconer.core.progress import progress
-from disconer.core.written import Written
 
 __all__ = ["progress", "report"]
 
@@ -26,7 +26,7 @@ def report(ledger: Ledger) -> None:
             print(f"{heading}: {listed}", file=sys.stderr)
 
 
-def say_written(written: Written, path: Path, format: str) -> None:
+def say_written(written: Amount, path: Path, format: str) -> None:
     """Say on stderr what was written, and where."""
     print(f"written: {written} as {format} in {path}", file=sys.stderr)
 

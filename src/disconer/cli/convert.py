@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from disconer.cli.console import progress, report, say_written
+from disconer.core.amount import Amount
 from disconer.core.ledger import Ledger
-from disconer.core.written import Written
 from disconer.formats import format_for, format_named, read, write
 
 
@@ -21,7 +21,7 @@ def convert(
     to_format: str | None = None,
     skip_bad: bool = False,
     force: bool = False,
-    written: Written | None = None,
+    written: Amount | None = None,
 ) -> Ledger:
     """Copy every document of `source` to `target`; the ledger counts what was skipped, normalised or lost.
 
@@ -30,7 +30,7 @@ def convert(
     ledger = Ledger(skip_bad=skip_bad)
     format_named(to_format) if to_format else format_for(target)  # report a wrong name before any work
     documents = progress(read(source, from_format, ledger), "documents")
-    write((written or Written()).counted(documents), target, to_format, ledger, force=force)
+    write((written or Amount()).counted(documents), target, to_format, ledger, force=force)
     return ledger
 
 
@@ -48,7 +48,7 @@ def convert_cli(
 
     `disconer formats` lists the formats.
     """
-    written = Written()
+    written = Amount()
     ledger = convert(
         source, target, from_format=from_format, to_format=to_format, skip_bad=skip_bad, force=force, written=written
     )

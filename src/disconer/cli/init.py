@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from disconer.cli.console import progress
-from disconer.core.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, DisconerWarning, Where
 from disconer.formats.target import new_file, refuse_existing
 
 
@@ -35,7 +36,7 @@ def init(
     from disconer.config import HEADS, load_config
     from disconer.config.template import template
     from disconer.evaluate.stats import survey
-    from disconer.start.propose import findings, propose, read_start
+    from disconer.start.propose import findings, propose, read_start, small_splits
     from disconer.start.splits import TRAIN, Division, check_target, plan_splits
 
     refuse_existing(out, force)
@@ -69,6 +70,8 @@ def init(
     lines = list(findings(proposed, found, splits))
     if start:
         lines += start.findings(proposed.config, found.labels)
+    for warning in small_splits(found, splits):
+        warnings.warn(warning, DisconerWarning, stacklevel=2)
     header = [f"Written by `disconer init` for {source}.", "", f"  disconer train {out} --out model", "", *lines]
     if splits.assigned:
         splits.write(folder)

@@ -22,10 +22,10 @@ from disconer.cli.outputs import (
     target_format,
 )
 from disconer.cli.predict_on_ray import predict_on_ray, refuse_with_ray, refuse_without_ray
+from disconer.core.amount import Amount
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.core.written import Written
 from disconer.formats import Format, write
 from disconer.formats.remote import open_source
 from disconer.predict.files import Folder, all_documents
@@ -204,7 +204,7 @@ def _write_text(text: str, settings: Settings, to_format: str | None, out: Path 
         complete_folder(out, target, settings.model)
         _say_filled(out, target, folder.written, folder.done)
     else:
-        written = Written()
+        written = Amount()
         write(written.counted(recognizer.annotate([given])), out, target.name, ledger, force=force)
         say_written(written, out, target.name)
     recognizer.account(ledger)

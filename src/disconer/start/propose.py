@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from disconer.config import Config, DataConfig, config_from_dict, load_head
+from disconer.core.amount import Amount
 from disconer.core.files import CONFIG
 from disconer.evaluate.stats import Survey
 from disconer.nn.heads.kind import kind_of
@@ -123,6 +124,38 @@ def findings(proposed: Proposed, survey: Survey, splits: Splits) -> Iterator[str
         else:
             yield "Documents that belong together (one patient, one trial) should be in the same split. If yours do,"
             yield "and their ids tell, run this again with --group PATTERN, or sort them into folders train, dev, test."
+
+
+ENOUGH = 100  # entities: with fewer, the 95 % interval of a proportion is 10 points or more to each side
+_USES = {DEV: "choose an epoch by", TEST: "measure the model by"}
+
+
+def small_splits(survey: Survey, splits: Splits) -> Iterator[str]:
+    """Which of dev and test are too small, and what to do about it."""
+    n_entities = {TRAIN: survey.entities}
+    said = []
+    for split in (split for split in _USES if split in splits.paths):
+        size = Amount()
+        for _ in size.counted(splits.documents(split)):
+            pass
+        n_entities[split] = size.entities
+        if size.entities < ENOUGH:
+            said.append(f"{split} has {size}, too few to {_USES[split]}")
+    if said:
+        yield (
+            f"{'; '.join(said)}. With fewer than {ENOUGH} entities, F1 is uncertain by 10 points or more. "
+            f"{_more(splits, sum(n_entities.values()))}"
+        )
+
+
+def _more(splits: Splits, n_entities: int) -> str:
+    """How to get larger splits out of so many entities."""
+    if not splits.taken:
+        return "Move documents there from train, or annotate more."
+    for ratios, share in (("60/20/20", 0.2), ("60/40", 0.4)):
+        if share * n_entities >= ENOUGH:
+            return f"For larger ones, add --ratios {ratios}, or annotate more documents."
+    return "Annotate more documents."
 
 
 def _counts(counter: Counter[str]) -> str:

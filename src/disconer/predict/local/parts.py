@@ -12,10 +12,10 @@ from heapq import merge
 from pathlib import Path
 from typing import BinaryIO
 
+from disconer.core.amount import Amount
 from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.core.written import Written
 from disconer.formats import Format, write
 from disconer.formats.native import from_record, to_line
 from disconer.formats.seen_ids import SeenIds
@@ -93,9 +93,9 @@ def join_parts(parts: Sequence[Part], path: Path, share: Share, ledger: Ledger) 
     return Part(path, share, tuple(blocks.items()), parts[0].n_records, parts[0].digest, checksum.hexdigest())
 
 
-def write_joined(parts: Sequence[Part], out: Path, target: Format, ledger: Ledger, *, force: bool = False) -> Written:
+def write_joined(parts: Sequence[Part], out: Path, target: Format, ledger: Ledger, *, force: bool = False) -> Amount:
     """Write parts in any format, in the order of the input, streaming."""
-    written = Written()
+    written = Amount()
     if target.name == "jsonl":
         refuse_existing(out, force)
         with new_file(out) as stream:

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from disconer.core.amount import Amount
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.progress import progress
-from disconer.core.written import Written
 from disconer.formats import Format, write
 from disconer.predict.files import Folder, annotated
 from disconer.predict.inputs import WHOLE, Share, Unit
@@ -40,12 +40,12 @@ class Work:
     jobs: int | None
     ledger: Ledger
 
-    def into_file(self, out: Path, target: Format, *, force: bool) -> Written:
+    def into_file(self, out: Path, target: Format, *, force: bool) -> Amount:
         """Predict everything into one file, which does not depend on the number of workers."""
         if self._n_jobs() > 1:
             with self._parts(out, WHOLE) as parts:
                 return write_joined(parts, out, target, self.ledger, force=force)
-        written = Written()
+        written = Amount()
         with self._recognizer() as recognizer:
             documents = progress(annotated(self.inputs, recognizer, self.ledger), "documents")
             write(written.counted(documents), out, target.name, self.ledger, force=force)

@@ -1,4 +1,4 @@
-"""What a command has written: documents and entities, counted as they pass."""
+"""How many documents and entities there are, counted as they pass."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from disconer.core.types import Document
 
 
 @dataclass(slots=True)
-class Written:
-    """How many documents and entities went into an output."""
+class Amount:
+    """Documents, and entities in them."""
 
     documents: int = 0
     entities: int = 0
@@ -28,7 +28,7 @@ class Written:
 
     def __str__(self) -> str:
         """
-        >>> str(Written(1, 1_204))
+        >>> str(Amount(1, 1_204))
         '1 document with 1,204 entities'
         """
         return f"{self.documents:,} document{'s' * (self.documents != 1)} with {self.entities:,} " + (
