@@ -62,6 +62,9 @@ LINES = {
     "table": "sodium   138   mmol/L\n|potassium   4.1   mmol/L",
     "items with lines of their own": "- clinically significant disease of the heart or of\n  the lungs\n|- asthma",
     "headers": "HISTORY OF PRESENT ILLNESS:\n|The patient is ill.\n|Allergies:\n|none\n|MEDICATIONS: aspirin",
+    "bullets within a line": "Excluded: |• renal or hepatic failure |•\tstroke  |▪ age < 18 - 20\n|◦ NO• or •OH",
+    "three short lines of a sentence": "Complains of burning pain in one\nleg, numbness of both feet, bad\nsleep.",
+    "three short lines that are three": "Severe pain in both of my knees\n|could not sleep\n|stopped taking it.",
     "line ends of every kind": "\ufeffa\r\n|b\r|c\u2028|d\x85|e\u2029|f\f|g\v|h",
 }
 
@@ -162,6 +165,8 @@ def test_lines() -> None:
             "a \t",
             "(a\n\n",
             "A\nb c.\n",
+            "• a ",
+            " •  ",
         ),
     ],
 )
