@@ -4,7 +4,9 @@ import json
 
 from disconer import BadInput, Document, Entity, Ledger
 from disconer.core.errors import Where
-from disconer.evaluate.check import EDGE, EXAMPLES_EACH, TWICE, check
+from disconer.core.types import Kind
+from disconer.evaluate.check import EDGE, EXAMPLES_EACH, TWICE, Ceiling, Reach, check
+from disconer.evaluate.measures import Counts
 from disconer.nn.heads.span.targets import WITHIN, too_wide
 from nn.heads.span.oracles import width_ceiling
 
@@ -35,6 +37,14 @@ def test_oddities_are_counted_and_some_are_shown_with_their_place() -> None:
     message = next(example.message for example in account.examples if example.problem == EDGE)
     assert message == "document 'a', entity T6, offset 0: ADR 'pain ' has whitespace at an edge."
     assert not account.has_errors
+
+
+def test_entities_have_their_kind_in_the_data_whatever_is_lost_beside_them() -> None:
+    """Of "pain in hands and feet" and "pain" only the first can be found: it is overlapped all the same."""
+    outer, inner = Entity("ADR", ((0, 22),)), Entity("ADR", (PAIN,))
+    alone = Ceiling({"one": lambda entities, _: Reach(frozenset({entities[0].key}), {entities[1].key: "is lost"})})
+    check([Document("a", TEXT, (outer, inner))], alone)
+    assert alone.counts["one"] == {Kind.OVERLAPPED: Counts(gold=2, found=1, predicted=1, right=1)}
 
 
 def test_errors_of_the_reader_come_first() -> None:

@@ -80,7 +80,8 @@ def check_cli(
 
     Errors make an entity or document unusable: offsets past the end, text that does not match, broken files. Warnings
     are entities that can be used but look wrong. The oracle encodes the gold entities as training targets of a head and
-    decodes them again: no model with that head and its settings can do better. The last line compares all heads.
+    decodes them again: no model with that head and its settings can do better. Entities are of the kind that they have
+    in the corpus. The last line compares all heads.
 
     The exit code is 1 if there are errors, else 0.
     """

@@ -39,7 +39,8 @@ class Ceiling:
     """Adds up oracles over documents.
 
     oracles: by the name of their settings, those that lose most first.
-    counts: of each of them and each kind. The kind of what is found is the one it has among the things found.
+    counts: of each of them and each kind. A gold entity that is found has its kind in the gold document, whatever else
+        is found beside it; one that is not gold has the kind that it has among the things found.
     lost: of each, unique entities that it loses, by reason.
     extra: of each, how many it finds that are not gold entities.
     """
@@ -101,7 +102,8 @@ class Ceiling:
 
 def _counts(document: Document, sentence: Sentence, gold: dict[Key, Entity], reach: Reach) -> dict[Kind, Counts]:
     entities = tuple(Entity(label, to_fragments(ranges, sentence)) for label, ranges in reach.found)
-    return by_kind(gold, unique(Document(document.id, document.text, entities)))
+    found = unique(Document(document.id, document.text, entities))
+    return by_kind(gold, {key: gold.get(key, entity) for key, entity in found.items()})
 
 
 def has_edge_whitespace(entity: Entity, document: Document) -> bool:
