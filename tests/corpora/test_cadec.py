@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from disconer import BadInput, DisconerError, Ledger
-from disconer.core.types import Corpus, Document, Kind
+from disconer.core.corpus import Corpus
+from disconer.core.types import Document, Kind
 from disconer.corpora import recipe_named
 from disconer.corpora.recipe import SPLITS, split_ids
 

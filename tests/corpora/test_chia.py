@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from disconer import DisconerError, Ledger, read
-from disconer.core.types import Corpus, Kind
+from disconer.core.corpus import Corpus
+from disconer.core.types import Kind
 from disconer.corpora import recipe_named
 from disconer.corpora.chia import TYPES
 from disconer.corpora.prepare import count

@@ -10,7 +10,8 @@ from xml.sax.saxutils import escape
 import pytest
 
 from disconer import BadInput, DisconerError, Ledger
-from disconer.core.types import Corpus, Document, Kind
+from disconer.core.corpus import Corpus
+from disconer.core.types import Document, Kind
 from disconer.corpora import recipe_named
 from disconer.corpora.clef_files import dai
 from disconer.corpora.recipe import SPLITS, split_ids

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from disconer import BadInput, DisconerError, Ledger
-from disconer.core.types import Corpus, Document
+from disconer.core.corpus import Corpus
+from disconer.core.types import Document
 from disconer.corpora import recipe_named
 from disconer.corpora.genia import CONTINUOUS, FULL, read_documents
 from disconer.text.alignment import align

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from disconer import DisconerError, Ledger
-from disconer.core.types import Corpus
+from disconer.core.corpus import Corpus
 from disconer.corpora import recipe_named
 from disconer.corpora.prepare import count
 from disconer.corpora.recipe import SPLITS

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from disconer import BadInput, DisconerError, Document, Entity, Ledger, read
 from disconer.cli import app
-from disconer.core.types import Corpus
+from disconer.core.corpus import Corpus
 from disconer.core.version import __version__
 from disconer.corpora import RECIPES, recipe_named
 from disconer.corpora.prepare import RECORD, count, prepare, render

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from corpora.workbooks import Cells, write_workbook
 from disconer import BadInput, DisconerError, Ledger
-from disconer.core.types import Corpus, Document, Kind
+from disconer.core.corpus import Corpus
+from disconer.core.types import Document, Kind
 from disconer.corpora import recipe_named
 from disconer.corpora.prepare import count
 from disconer.corpora.psytar import LABELS, Place, locate

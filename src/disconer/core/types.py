@@ -1,4 +1,4 @@
-"""Fragments, entities, sentences, documents, corpora.
+"""Fragments, entities, sentences, documents.
 
 All are immutable and checked once, on construction. Offsets are Unicode code points, half-open,
 into the document's unmodified text.
@@ -6,10 +6,12 @@ into the document's unmodified text.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+from disconer.core.errors import excerpt
 
 Key = tuple[Hashable, Sequence[tuple[int, int]]]  # label and fragments
 
@@ -70,9 +72,9 @@ def normalise(pairs: Pairs, text: str | None = None) -> tuple[Fragment, ...]:
     (Fragment(start=0, end=9), Fragment(start=15, end=20))
     """
     fragments = sorted(Fragment(*pair) for pair in pairs)
-    for fragment in fragments:
-        if not 0 <= fragment.start < fragment.end:
-            raise ValueError(f"a fragment needs 0 <= start < end, got [{fragment.start}, {fragment.end})")
+    for start, end in fragments:
+        if not 0 <= start < end:
+            raise ValueError(f"a fragment needs 0 <= start < end, got [{start}, {end})")
     if not fragments:
         raise ValueError("an entity needs at least one fragment")
     if len(fragments) == 1:
@@ -80,8 +82,7 @@ def normalise(pairs: Pairs, text: str | None = None) -> tuple[Fragment, ...]:
     merged = [fragments[0]]
     for fragment in fragments[1:]:
         last = merged[-1]
-        joined = fragment.start <= last.end or (text is not None and text[last.end : fragment.start].isspace())
-        if joined:
+        if fragment.start <= last.end or (text is not None and text[last.end : fragment.start].isspace()):
             merged[-1] = Fragment(last.start, max(last.end, fragment.end))
         else:
             merged.append(fragment)
@@ -97,10 +98,6 @@ def joined_text(text: str, fragments: Sequence[tuple[int, int]]) -> str:
 
 
 _SHOWN = 40  # characters of a text in a repr
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -147,7 +144,7 @@ class Entity:
         places = ", ".join(f"{start}-{end}" for start, end in self.fragments)
         known = [f"id={self.id!r}"] * (self.id is not None)
         known += [f"score={self.score:.3g}"] if self.score is not None else []
-        known += [f"text={_short(self.text)}"] * bool(self.text)
+        known += [f"text={excerpt(self.text, _SHOWN)}"] * bool(self.text)
         return f"Entity({', '.join([repr(self.label), f'[{places}]', *known])})"
 
     @classmethod
@@ -256,7 +253,7 @@ class Document:
     def __repr__(self) -> str:
         """In one line: the start of its text, and the number of its entities."""
         n = len(self.entities)
-        return f"Document({self.id!r}, {_short(self.text)}, {n} entit{'y' if n == 1 else 'ies'})"
+        return f"Document({self.id!r}, {excerpt(self.text, _SHOWN)}, {n} entit{'y' if n == 1 else 'ies'})"
 
     def to_dict(self) -> dict[str, Any]:
         return {"id": self.id, "text": self.text, "entities": [entity.to_dict() for entity in self.entities]}
@@ -301,36 +298,3 @@ def _place(text: str, entities: Iterable[Entity]) -> tuple[Entity, ...]:
             for entity, (_, parts), shares in zip(entities, keys, sharing_text(keys), strict=True)
         ]
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """Documents by split: `corpus["train"]`; iterating gives every document of every split."""
-
-    splits: Mapping[str, tuple[Document, ...]]
-
-    def __post_init__(self) -> None:
-        _set(self, "splits", {name: tuple(documents) for name, documents in self.splits.items()})
-
-    @classmethod
-    def from_datasets(cls, data: Any) -> Corpus:
-        """From a `DatasetDict` of Hugging Face's `datasets`, or a single `Dataset`."""
-        from disconer.formats.datasets import from_dataset_dict  # imported here, as `formats` imports this module
-
-        return cls(from_dataset_dict(data))
-
-    def to_datasets(self) -> Any:
-        """A `DatasetDict` of Hugging Face's `datasets`, with a row for each document and all its fragments."""
-        from disconer.formats.datasets import to_dataset_dict
-
-        return to_dataset_dict(self.splits)
-
-    def __getitem__(self, split: str) -> tuple[Document, ...]:
-        return self.splits[split]
-
-    def __iter__(self) -> Iterator[Document]:
-        for documents in self.splits.values():
-            yield from documents
-
-    def __len__(self) -> int:
-        return sum(len(documents) for documents in self.splits.values())

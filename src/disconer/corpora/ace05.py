@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from disconer.core.corpus import Corpus
 from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
-from disconer.core.types import Corpus, Document, Entity, Sentence
+from disconer.core.types import Document, Entity, Sentence
 from disconer.corpora.recipe import (
     SPLITS,
     Option,

@@ -15,9 +15,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from disconer.core.corpus import Corpus
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Corpus, Document, Entity
+from disconer.core.types import Document, Entity
 from disconer.corpora.recipe import (
     SPLITS,
     Option,

@@ -15,8 +15,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from disconer.core.corpus import Corpus
 from disconer.core.ledger import Ledger
-from disconer.core.types import Corpus, Document
+from disconer.core.types import Document
 from disconer.corpora.recipe import SPLITS, Option, Recipe, hashed_split, not_the_source
 from disconer.formats import read
 from disconer.text import SPLITTERS, TOKENIZERS, segment

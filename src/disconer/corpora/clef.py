@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from disconer.core.corpus import Corpus
 from disconer.core.errors import BadInput
 from disconer.core.ledger import Ledger
-from disconer.core.types import Corpus, Document, Entity, Fragment, Kind, Sentence, Token
+from disconer.core.types import Document, Entity, Fragment, Kind, Sentence, Token
 from disconer.corpora.clef_files import Files, Mention, Note, dai, find_files, mentions
 from disconer.corpora.recipe import (
     Option,

@@ -25,9 +25,10 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from disconer.core.corpus import Corpus
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Corpus, Document, Entity, Sentence, Token
+from disconer.core.types import Document, Entity, Sentence, Token
 from disconer.corpora.recipe import SPLITS, Recipe, files_of, missing_document, not_the_source, unique
 from disconer.formats import read
 from disconer.formats.entities import build_entity, surface_fits

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from disconer.core.corpus import Corpus
 from disconer.core.ledger import Ledger
-from disconer.core.types import Corpus, Document
+from disconer.core.types import Document
 from disconer.corpora.recipe import SPLITS, Recipe, not_the_source
 from disconer.formats import read
 from disconer.text import SPLITTERS, TOKENIZERS, segment

@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from disconer.core.corpus import Corpus
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
-from disconer.core.types import Corpus, Document, Kind, sharing_text
+from disconer.core.types import Document, Kind, sharing_text
 from disconer.core.version import __version__
 from disconer.corpora import recipe_named
 from disconer.corpora.recipe import SPLITS, Recipe

@@ -14,9 +14,10 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from disconer.core.corpus import Corpus
 from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.core.ledger import Ledger
-from disconer.core.types import Corpus, Document, Entity, Fragment, normalise
+from disconer.core.types import Document, Entity, Fragment, normalise
 from disconer.formats.source import Member, Source
 
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")

@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import Any
 
 from disconer.core.errors import DisconerError
+from disconer.core.progress import note
 from disconer.core.types import Document, Entity, Fragment, normalise
 from disconer.nn.arrays import WordArrays, word_arrays
 from disconer.nn.heads.kind import kind_of
@@ -70,6 +71,25 @@ class Chunk:
                 if label in wanted.labels
             )
             yield document.replace(entities=tuple(filter(wanted, entities)))
+
+
+def completed(chunks: Iterable[Chunk], runtime: Runtime) -> Iterator[Chunk]:
+    """Chunks with all that was found. Batches of the next one may already be running when one is complete."""
+    waiting: deque[Chunk] = deque()
+
+    def batches() -> Iterator[WordArrays]:
+        for chunk in chunks:
+            waiting.append(chunk)
+            yield from chunk.batches
+
+    for found in runtime.find(batches()):
+        while waiting[0].is_complete:  # it has no words, so no batches
+            yield waiting.popleft()
+        waiting[0].found.append(found)
+        note(waiting[0].done)
+        if waiting[0].is_complete:
+            yield waiting.popleft()
+    yield from waiting
 
 
 def as_documents(texts: Iterable[str], ids: Iterable[str] | None = None) -> Iterator[Document]:

@@ -17,7 +17,6 @@ from disconer.core.ledger import Ledger
 from disconer.core.progress import note
 from disconer.core.progress import progress as show_progress
 from disconer.core.types import Document
-from disconer.nn.arrays import WordArrays
 from disconer.nn.runtime import AnyModel, Device, NearRuntime, Precision, RuntimeName
 from disconer.nn.windows import Windower
 from disconer.predict.chunks import (
@@ -27,6 +26,7 @@ from disconer.predict.chunks import (
     Wanted,
     as_documents,
     chunk_documents,
+    completed,
     known_labels,
     remembered,
 )
@@ -255,17 +255,13 @@ class Recognizer:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
         wanted = self._wanted(labels, threshold)
         n_documents = len(documents) if isinstance(documents, Sized) else None
-        chunks = chunk_documents(documents, batch_size)
-        found = self._annotate(made_ahead(self._prepare, chunks, ahead=1), wanted)
+        found = self._annotate(chunk_documents(documents, batch_size), wanted)
         return show_progress(found, "documents", n_documents, shown=True) if progress else found
 
     def annotate_blocks(self, blocks: Iterable[list[Document]]) -> Iterator[Document]:
-        """Like `annotate`, but what is processed together is of one block: results do not depend on the others.
-
-        The next blocks are prepared while the network works on one.
-        """
+        """Like `annotate`, but what is processed together is of one block: results do not depend on the others."""
         chunks = (chunk for block in blocks for chunk in chunk_documents(block, DOCUMENTS_AHEAD))
-        return self._annotate(made_ahead(self._prepare, chunks, ahead=1), self._wanted(None, None))
+        return self._annotate(chunks, self._wanted(None, None))
 
     def _wanted(self, labels: Collection[str] | None, threshold: float | None) -> Wanted:
         chosen = self.labels if labels is None else known_labels(self.model.labels, labels)
@@ -282,25 +278,11 @@ class Recognizer:
             self.parsing.enter(ledger)
             self.parsing = Account()
 
-    def _annotate(self, chunks: Iterable[Chunk], wanted: Wanted) -> Iterator[Document]:
-        """The documents of prepared chunks. Batches of the next chunk may already be running when one is complete."""
-        waiting: deque[Chunk] = deque()
-
-        def batches() -> Iterator[WordArrays]:
-            for chunk in chunks:
-                waiting.append(chunk)
-                yield from chunk.batches
-
-        for found in self._runtime.find(batches()):
-            yield from self._completed(waiting, wanted)  # chunks without words have no batches
-            waiting[0].found.append(found)
-            note(waiting[0].done)
-            yield from self._completed(waiting, wanted)
-        yield from self._completed(waiting, wanted)
-
-    def _completed(self, waiting: deque[Chunk], wanted: Wanted) -> Iterator[Document]:
-        while waiting and waiting[0].is_complete:
-            yield from waiting.popleft().annotated(self.model.scale, wanted)
+    def _annotate(self, chunks: Iterable[list[Document]], wanted: Wanted) -> Iterator[Document]:
+        """The next chunk is prepared while the network works on one."""
+        prepared = made_ahead(self._prepare, chunks, ahead=1)
+        for chunk in completed(prepared, self._runtime):
+            yield from chunk.annotated(self.model.scale, wanted)
 
     def _prepare(self, documents: list[Document]) -> Chunk:
         """Everything up to the network."""

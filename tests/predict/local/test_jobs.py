@@ -91,7 +91,7 @@ def test_a_killed_worker_stops_all_and_work_is_gone_on_with(notes: Path, model: 
     told = run(notes, "-o", out, "--model", model, "--jobs", 2).stderr
     assert told.startswith(
         f"written: {N - there:,} documents in {out}\n"
-        f"skipped: {there:,} documents already there (--force predicts them again)\n"
+        f"skipped: {there:,} document{'s' * (there > 1)} already there (--force predicts them again)\n"
     )
 
 

@@ -102,7 +102,7 @@ def test_an_actor_is_killed_and_nothing_is_lost_doubled_or_moved(notes: Path, mo
     with one_killed_after(out / ".disconer" / "part-000000.json") as killed:
         told = run(notes, "-o", out, "--model", model, "--ray").stderr
     assert killed
-    assert told == f"written: {N} documents in 4 parts in {out}\n"
+    assert told == f"written: {N:,} documents in 4 parts in {out}\n"
     run(notes, "-o", tmp_path / "plain.jsonl", "--model", model)
     found = b"".join(part.read_bytes() for part in sorted(out.glob("part-*")))
     assert found == (tmp_path / "plain.jsonl").read_bytes()
