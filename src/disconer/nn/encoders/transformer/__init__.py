@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
-from itertools import chain, islice, pairwise
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import replace_file
 from disconer.core.types import Sentence
 from disconer.nn.encoders import Words
+from disconer.nn.encoders.transformer.subword_cache import Pieces, ReadStretches, SubwordCache, splits_at_spaces
 from disconer.nn.reader import Ints, Reader, Subwords, Text
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ class SubwordTokenizer:
         self.prefix: Ints = self._mark(whole[:before])
         self.suffix: Ints = self._mark(whole[before + len(bare) :])
         self.padding: int = tokenizer.pad_token_id or 0
+        splits = splits_at_spaces(self._backend)
+        self._read_stretches: ReadStretches = SubwordCache(self._tokenized) if splits else self._tokenized
 
     def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
         """The subwords of sentences of one text."""
@@ -132,9 +135,8 @@ class SubwordTokenizer:
         begins = np.repeat(np.cumsum([0, *map(len, sound)])[:-1], sizes)  # of each sentence, where its text does
         of_text = zip(sound, (sentences for _, sentences in texts), strict=True)
         stretches = [text[sentence.start : sentence.end] for text, own in of_text for sentence in own]
-        encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
         sentences = [sentence for _, own in texts for sentence in own]
-        subwords = iter(self._aligned(encoded, "".join(sound), sentences, begins))
+        subwords = iter(_aligned(self._read_stretches(stretches), sentences, begins))
         return [list(islice(subwords, size)) for size in sizes]
 
     def _mark(self, ids: list[int]) -> Ints:
@@ -142,35 +144,19 @@ class SubwordTokenizer:
         marks = np.array(ids, dtype=np.int64)
         return np.stack([marks, np.full_like(marks, Case.LOWER)], axis=-1) if self._case else marks
 
-    def _aligned(
-        self, encoded: Sequence[Any], text: str, sentences: Sequence[Sentence], begins: Ints
-    ) -> list[Subwords]:
-        """All sentences at once, by their places in the text. They are in order.
-
-        begins: what each counts its places from.  Shape: (sentences,)
-        """
-        sizes = [len(encoding) for encoding in encoded]
-        bounds = np.cumsum([0, *sizes])  # of each sentence, its first subword; all their number
-        ids = np.fromiter(chain.from_iterable(encoding.ids for encoding in encoded), np.int64, bounds[-1])
+    def _tokenized(self, stretches: Sequence[str]) -> Pieces:
+        """The subwords of stretches of text, as the tokenizer makes them."""
+        encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
+        sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
+        n_subwords = sizes.sum()
+        ids = np.fromiter(chain.from_iterable(encoding.ids for encoding in encoded), np.int64, n_subwords)
         ends = chain.from_iterable(chain.from_iterable(encoding.offsets for encoding in encoded))
-        offsets = np.fromiter(ends, np.int64, 2 * bounds[-1]).reshape(-1, 2)  # within sentences
-        starts = begins + np.array([sentence.start for sentence in sentences], np.int64)
-        offsets += np.repeat(starts, sizes)[:, None]
+        offsets = np.fromiter(ends, np.int64, 2 * n_subwords).reshape(-1, 2)  # within stretches
         if self._case:
-            ids = np.stack([ids, cases(text, offsets)], axis=-1)
-        n_words = [len(sentence.tokens) for sentence in sentences]
-        word_bounds = np.cumsum([0, *n_words])
-        ends = chain.from_iterable(chain.from_iterable(sentence.tokens for sentence in sentences))
-        words = np.fromiter(ends, np.int64, 2 * word_bounds[-1]).reshape(-1, 2)
-        words += np.repeat(begins, n_words)[:, None]
-        first = np.searchsorted(offsets[:, 1], words[:, 0], side="right")
-        end = np.maximum(first, np.searchsorted(offsets[:, 0], words[:, 1], side="left"))
-        return [
-            Subwords(ids[start:stop], first[word:last] - start, end[word:last] - start)
-            for (start, stop), (word, last) in zip(
-                pairwise(bounds.tolist()), pairwise(word_bounds.tolist()), strict=True
-            )
-        ]
+            begins = np.cumsum([0, *map(len, stretches)])[:-1]
+            found = cases("".join(stretches), offsets + np.repeat(begins, sizes)[:, None])
+            ids = np.stack([ids, found], axis=-1)
+        return Pieces(sizes, ids, offsets[:, 0].copy(), offsets[:, 1].copy())
 
     def save(self, folder: Path) -> None:
         """See `Reader`."""
@@ -178,6 +164,28 @@ class SubwordTokenizer:
             self.tokenizer.save_pretrained(staging)
             for path in Path(staging).iterdir():
                 replace_file(folder / path.name, path.read_bytes())
+
+
+def _aligned(pieces: Pieces, sentences: Sequence[Sentence], begins: Ints) -> list[Subwords]:
+    """The subwords of each sentence, and those of its words: all at once, by their places in the text, in order.
+
+    begins: of each sentence, what it counts its places from.  Shape: (sentences,)
+    """
+    bounds = [0, *np.cumsum(pieces.sizes).tolist()]  # of each sentence, its first subword; all their number
+    starts = begins + np.array([sentence.start for sentence in sentences], np.int64)
+    moved = np.repeat(starts, pieces.sizes)
+    n_words = [len(sentence.tokens) for sentence in sentences]
+    word_bounds = [0, *accumulate(n_words)]
+    ends = chain.from_iterable(chain.from_iterable([sentence.tokens for sentence in sentences]))
+    words = np.fromiter(ends, np.int64, 2 * word_bounds[-1]).reshape(-1, 2) + np.repeat(begins, n_words)[:, None]
+    first = np.searchsorted(pieces.end + moved, words[:, 0], side="right")
+    end = np.maximum(first, np.searchsorted(pieces.start + moved, words[:, 1], side="left"))
+    opening = np.repeat(bounds[:-1], n_words)  # of each word, the first subword of its sentence
+    first, end = first - opening, end - opening
+    return [
+        Subwords(pieces.ids[start:stop], first[word:last], end[word:last])
+        for start, stop, word, last in zip(bounds, bounds[1:], word_bounds, word_bounds[1:], strict=False)
+    ]
 
 
 TOKENIZER = "tokenizer.json"

@@ -1,0 +1,102 @@
+"""Subwords of words that were read before: most words of a text were. No torch here.
+
+A tokenizer of the BERT family splits text at whitespace before it does anything else that looks at more than one
+character. So what stands between two spaces has the same subwords wherever it stands, and is tokenized only once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from disconer.nn.reader import Ints
+
+MOST = 2**17  # subwords, and stretches, that are remembered: some 20 MB
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The subwords of some stretches of text, one after another.
+
+    sizes: subwords of each stretch.  Shape: (stretches,)
+    ids: see `Subwords`.  Shape: (subwords,) or (subwords, C)
+    start, end: of each subword, in its stretch.  Shape: (subwords,)
+    """
+
+    sizes: Ints
+    ids: Ints
+    start: Ints
+    end: Ints
+
+
+ReadStretches = Callable[[Sequence[str]], Pieces]
+
+
+def splits_at_spaces(tokenizer: Any) -> bool:
+    """Whether a tokenizer of the tokenizers library reads what is between two spaces whatever stands around it."""
+    kinds = [type(part).__name__ for part in (tokenizer.normalizer, tokenizer.pre_tokenizer)]
+    special = tokenizer.get_added_tokens_decoder().values()
+    return kinds == ["BertNormalizer", "BertPreTokenizer"] and not any(map(_looks_around, special))
+
+
+def _looks_around(token: Any) -> bool:
+    """Whether a special token takes spaces along, contains one, or has to be a word by itself."""
+    return token.lstrip or token.rstrip or token.single_word or token.content.split() != [token.content]
+
+
+class SubwordCache:
+    """Reads stretches of text like `read`, which is asked only for what was not between two spaces before.
+
+    Several threads may use it.
+    """
+
+    def __init__(self, read: ReadStretches, most: int = MOST) -> None:
+        self._read, self._most = read, most
+        self._lock = Lock()
+        self._forget()
+
+    def __call__(self, stretches: Sequence[str]) -> Pieces:
+        split = [stretch.split(" ") for stretch in stretches]
+        words = list(chain.from_iterable(split))
+        numbers, known, first = self._known(words)
+        n_words = np.fromiter(map(len, split), np.int64, len(split))
+        opening = np.cumsum(n_words) - n_words  # of each stretch, its first word
+        widths = np.fromiter(map(len, words), np.int64, len(words)) + 1  # with the space after them
+        places = np.cumsum(widths) - widths
+        sizes = known.sizes[numbers]
+        moved = np.repeat(places - np.repeat(places[opening], n_words), sizes)  # of each subword, where its word starts
+        chosen = np.repeat(first[numbers] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        return Pieces(
+            sizes=np.add.reduceat(sizes, opening) if len(opening) else sizes,
+            ids=known.ids[chosen],
+            start=known.start[chosen] + moved,
+            end=known.end[chosen] + moved,
+        )
+
+    def _known(self, words: Sequence[str]) -> tuple[Ints, Pieces, Ints]:
+        """The number of each word; by these numbers, what is known of words; and where in it the subwords start."""
+        with self._lock:
+            if max(len(self._numbers), len(self._pieces.ids)) > self._most:
+                self._forget()
+            if new := set(words).difference(self._numbers):
+                self._learn(list(new))
+            numbers = np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words))
+            return numbers, self._pieces, self._first
+
+    def _learn(self, words: Sequence[str]) -> None:
+        """Tables are replaced, never changed: others may be reading them."""
+        new, old = self._read(words), self._pieces
+        self._numbers.update(zip(words, range(len(self._numbers), len(self._numbers) + len(words)), strict=True))
+        columns = ((getattr(old, name), getattr(new, name)) for name in Pieces.__slots__)
+        self._pieces = Pieces(*map(np.concatenate, columns))
+        self._first = np.cumsum(self._pieces.sizes) - self._pieces.sizes
+
+    def _forget(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._pieces = self._read([])
+        self._first = self._pieces.sizes
