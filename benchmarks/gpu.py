@@ -1,12 +1,13 @@
 """What a GPU does of what it could: prediction and training, with profiles.
 
+    python benchmarks/gpu.py host MODEL TEXTS.jsonl
     python benchmarks/gpu.py predict MODEL TEXTS.jsonl [--sentences 300000] [--jobs 15]
     python benchmarks/gpu.py train DATA [--preset chia] [--set training.epochs=2 …] [--most 5000] [--profile]
 
-`predict` prints, in sentences per second: what one core prepares and reads without any network (the worker's side);
-one process alone, from text to lines of JSONL; and `disconer predict`, with its workers, as two runs of different size,
-so that the time of its start and the speed after it are told apart. Then the operations that take most time on the
-device and on the host, and where the host waits for the device.
+`host` prints, in sentences per second of CPU time, what one core prepares and reads without any network: the worker's
+side. It needs no GPU. `predict` prints the same; one process alone, from text to JSONL; and `disconer predict`,
+with its workers, as two runs of different size, so that the time of its start and the speed after it are told apart.
+Then the operations that take most time on the device and on the host, and where the host waits for the device.
 
 `train` prints the seconds of each epoch, of its training alone, and of the whole run from the first import on. DATA has
 train.jsonl, dev.jsonl and test.jsonl. --most takes the first training documents that have so many sentences.
@@ -29,15 +30,21 @@ import warnings  # noqa: E402
 from collections import Counter  # noqa: E402
 from collections.abc import Callable, Iterator, Sequence  # noqa: E402
 from contextlib import contextmanager  # noqa: E402
+from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
+from statistics import median  # noqa: E402
 from typing import Any  # noqa: E402
 
 from disconer import Document, read  # noqa: E402
 from disconer.formats.native import to_line  # noqa: E402
+from disconer.nn.arrays import WordArrays  # noqa: E402
+from disconer.nn.windows import Found  # noqa: E402
 from disconer.predict.chunks import chunk_documents  # noqa: E402
 from disconer.predict.inputs import BLOCK_RECORDS  # noqa: E402
+from disconer.predict.lazy import collect_rarely  # noqa: E402
 from disconer.predict.recognizer import Recognizer  # noqa: E402
 
+ROUNDS = 5
 SMALL = 8  # the smaller of two runs has so many times fewer texts
 WATCHED, PROFILED, PROFILED_ON_HOST = 4, 6, 8  # steps of the second epoch
 PROFILED_BLOCKS = 2
@@ -48,6 +55,9 @@ GPU_BATCHES = {"batch_subwords": 2**18, "batch_cells": 2**23, "batch_overhead": 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
+    of_host = commands.add_parser("host")
+    of_host.add_argument("model")
+    of_host.add_argument("texts", type=Path)
     predicting = commands.add_parser("predict")
     predicting.add_argument("model")
     predicting.add_argument("texts", type=Path)
@@ -62,6 +72,9 @@ def main() -> None:
     training.add_argument("--most", type=int, help="training sentences")
     training.add_argument("--profile", action="store_true", help="of some steps of the second epoch")
     given = parser.parse_args()
+    if given.command == "host":
+        host(given.model, texts_of(given.texts))
+        return
     with tempfile.TemporaryDirectory() as folder:
         (predict if given.command == "predict" else train)(given, Path(folder))
 
@@ -70,7 +83,7 @@ def main() -> None:
 
 
 def predict(given: argparse.Namespace, folder: Path) -> None:
-    texts = [Document(document.id, document.text) for document in read(given.texts)]
+    texts = texts_of(given.texts)
     n_sentences = host(given.model, texts)
     alone(given, texts, n_sentences)
     whole = folder / "whole.jsonl"
@@ -87,34 +100,63 @@ def predict(given: argparse.Namespace, folder: Path) -> None:
     told("disconer predict after its start (the difference of both)", more, seconds["large"] - seconds["small"])
 
 
+def texts_of(path: Path) -> list[Document]:
+    return [Document(document.id, document.text) for document in read(path)]
+
+
 def host(model: str, texts: Sequence[Document]) -> int:
-    """What one core does of a worker's part: prepare, read what was found, write. Returns the number of sentences."""
+    """What one core does of a worker's part: prepare, read what was found, write. Returns the number of sentences.
+
+    By the time of the processor, so that a busy machine tells the same.
+    """
     recognizer = Recognizer.from_pretrained(model, device="cpu", runtime="onnx")
-    for name, value in GPU_BATCHES.items():
-        setattr(recognizer._runtime, name, value)
-    recognizer._prepare(list(texts[:10]))  # tables that are made once
-    chunks, preparing = timed(lambda: [recognizer._prepare(chunk) for chunk in chunk_documents(texts, BLOCK_RECORDS)])
-    n_sentences = sum(len(document.sentences or ()) for chunk in chunks for document in chunk.documents)
-    n_batches = sum(len(chunk.plan) for chunk in chunks)
+    runtime: Any = NoNetwork(recognizer.model.labels)
+    recognizer._runtime = recognizer._chunker._runtime = runtime
+    collect_rarely()
+    chunks = list(chunk_documents(texts, BLOCK_RECORDS))
+    list(map(recognizer._prepare, chunks))  # tables that are made once, and words that are known
+    parts = [host_parts(recognizer, chunks) for _ in range(ROUNDS)]
+    n_sentences, n_batches, n_entities = parts[0][:3]
+    preparing, reading = (median(part[number] for part in parts) for number in (3, 4))
     told(f"one core prepares ({n_sentences / n_batches:.0f} sentences per batch)", n_sentences, preparing)
-    for chunk in chunks:  # as many entities as the network would find: each second window's first words
-        for positions in chunk.plan:
-            windows = [window for position in positions for window in chunk.passages[position]]
-            chunk.found.append([_some(len(window), recognizer.model.labels) for window in windows])
-    scale, wanted = recognizer.model.scale, recognizer._wanted(None, None)
-    lines, reading = timed(
-        lambda: [to_line(document) for chunk in chunks for document in chunk.annotated(scale, wanted)]
-    )
-    n_entities = sum(line.count(b'"label"') for line in lines)
     told(f"one core reads and writes ({n_entities / n_sentences:.1f} entities per sentence)", n_sentences, reading)
     told("one core does both", n_sentences, preparing + reading)
     return n_sentences
 
 
-def _some(n_words: int, labels: Sequence[str]) -> list[Any]:
-    from disconer.nn.windows import Found
+def host_parts(recognizer: Recognizer, chunks: Sequence[list[Document]]) -> tuple[int, int, int, float, float]:
+    """Sentences, batches, entities; seconds of preparing, and of reading and writing. Nothing is kept."""
+    n_sentences = n_batches = n_entities = 0
+    preparing = reading = 0.0
+    scale, wanted = recognizer.model.scale, recognizer._wanted(None, None)
+    for documents in chunks:
+        chunk, seconds = timed(partial(recognizer._prepare, documents), time.process_time)
+        preparing += seconds
+        chunk.found.extend(recognizer._runtime.find(chunk.batches))
+        written, seconds = timed(
+            lambda chunk=chunk: b"".join(map(to_line, chunk.annotated(scale, wanted))), time.process_time
+        )
+        reading += seconds
+        n_sentences += sum(len(document.sentences or ()) for document in chunk.documents)
+        n_batches += len(chunk.plan)
+        n_entities += written.count(b'"label"')
+    return n_sentences, n_batches, n_entities, preparing, reading
 
-    return [Found(labels[word % len(labels)], ((word, word + 1),), 0.9) for word in range(0, n_words, 5)]
+
+class NoNetwork:
+    """Finds about as many entities as a network would: every fifth word. Batches are those of a GPU."""
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self._labels = labels
+        for name, value in GPU_BATCHES.items():
+            setattr(self, name, value)
+
+    def find(self, batches: Sequence[WordArrays]) -> Iterator[list[list[Found]]]:
+        for batch in batches:
+            yield [[self._entity(word) for word in range(0, n_words, 5)] for n_words in batch.lengths.tolist()]
+
+    def _entity(self, word: int) -> Found:
+        return Found(self._labels[word % len(self._labels)], ((word, word + 1),), 0.9)
 
 
 def alone(given: argparse.Namespace, texts: list[Document], n_sentences: int) -> None:
@@ -176,7 +218,7 @@ def train(given: argparse.Namespace, folder: Path) -> None:
     epochs = [json.loads(line) for line in (folder / "run" / "metrics.jsonl").read_text().splitlines()]
     for epoch in epochs:
         print(f"epoch {epoch['epoch']:3}: {epoch['train_seconds']:6.2f} s, with dev {epoch['seconds']:6.2f} s")
-    print(f"dev F1 {100 * result.dev.overall.f1:.2f}; median epoch {_median(e['train_seconds'] for e in epochs):.2f} s")
+    print(f"dev F1 {100 * result.dev.overall.f1:.2f}; median epoch {median(e['train_seconds'] for e in epochs):.2f} s")
     print(f"the whole run, imports included: {whole:.1f} s; its epochs {sum(e['seconds'] for e in epochs):.1f} s")
 
 
@@ -220,19 +262,13 @@ def profile_second_epoch(kind: Any) -> None:
 # Both
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    started = time.perf_counter()
-    return work(), time.perf_counter() - started
+def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> tuple[Any, float]:
+    started = clock()
+    return work(), clock() - started
 
 
 def told(what: str, n_sentences: int, seconds: float) -> None:
     print(f"{what:58} {n_sentences / seconds:9,.0f} sentences/s  ({seconds:.1f} s)", flush=True)
-
-
-def _median(values: Iterator[float]) -> float:
-    from statistics import median
-
-    return median(values)
 
 
 @contextmanager

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 
 from disconer import BadInput, Document, Ledger, read, write
+from disconer.formats.native import to_line, to_record
 from strategies import documents, tokenised_documents
+
+
+@given(documents() | tokenised_documents())
+def test_a_line_is_the_json_of_its_record(document: Document) -> None:
+    line = json.dumps(to_record(document), ensure_ascii=False, separators=(",", ":"))
+    assert to_line(document) == line.encode("utf-8", "backslashreplace") + b"\n"
 
 
 @given(document=documents() | tokenised_documents())

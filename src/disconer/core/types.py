@@ -7,7 +7,7 @@ into the document's unmodified text.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -122,9 +122,9 @@ class Entity:
             _set(self, "id", None)
         if self.score is not None and not 0 <= self.score <= 1:
             raise ValueError(f"a score lies between 0 and 1, got {self.score}")
-        only = self.fragments[0] if len(self.fragments) == 1 else None
-        if type(only) is not Fragment or not 0 <= only[0] < only[1]:
-            _set(self, "fragments", normalise(self.fragments))
+        parts = self.fragments
+        if len(parts) != 1 or type(parts[0]) is not Fragment or not 0 <= parts[0][0] < parts[0][1]:
+            _set(self, "fragments", normalise(parts))
 
     @property
     def start(self) -> int:
@@ -211,6 +211,17 @@ class Sentence:
                 raise ValueError(f"{len(self.relations)} relations for {len(tokens)} tokens")
 
 
+def ordered_sentence(start: int, end: int, tokens: tuple[Token, ...]) -> Sentence:
+    """A sentence whose tokens are in order by the way they were made: checking them takes longer than making it."""
+    sentence = object.__new__(Sentence)
+    _set(sentence, "start", start)
+    _set(sentence, "end", end)
+    _set(sentence, "tokens", tokens)
+    _set(sentence, "heads", None)
+    _set(sentence, "relations", None)
+    return sentence
+
+
 def _check_heads(heads: tuple[int, ...], n_tokens: int) -> None:
     if len(heads) != n_tokens:
         raise ValueError(f"{len(heads)} heads for {n_tokens} tokens")
@@ -248,7 +259,14 @@ class Document:
 
     def replace(self, **changes: Any) -> Document:
         """A copy with some parts changed."""
-        return replace(self, **changes)
+        parts = {
+            "id": self.id,
+            "text": self.text,
+            "entities": self.entities,
+            "sentences": self.sentences,
+            "extras": self.extras,
+        }
+        return Document(**(parts | changes))
 
     def __repr__(self) -> str:
         """In one line: the start of its text, and the number of its entities."""
@@ -285,6 +303,8 @@ class Document:
 
 def _place(text: str, entities: Iterable[Entity]) -> tuple[Entity, ...]:
     entities = tuple(entities)
+    if not entities:
+        return entities
     length = len(text)
     keys = []
     for entity in entities:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -157,9 +157,42 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
 
 
 def to_line(document: Document) -> bytes:
-    """The line of a document in a file, with its line end. It begins with the document's id."""
-    line = json.dumps(to_record(document), ensure_ascii=False, separators=(",", ":"))
-    return line.encode("utf-8", "backslashreplace") + b"\n"  # a lone surrogate becomes its JSON escape
+    """The line of a document in a file, with its line end: the JSON of `to_record`. It begins with the document's id.
+
+    It is put together here since most of it is pairs of offsets, which `json` takes four times as long for.
+    """
+    entities, sentences = ",".join(map(_entity_json, document.entities)), ""
+    if document.sentences is not None:
+        sentences = f',"sentences":[{",".join(map(_sentence_json, document.sentences))}]'
+    extras = f',"extras":{_json(dict(document.extras))}' if document.extras else ""
+    head = f'{{"id":{_string(document.id)},"text":{_string(document.text)}'
+    line = f'{head},"entities":[{entities}]{sentences}{extras}}}\n'
+    return line.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
+
+
+_string = json.encoder.encode_basestring
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _pairs_json(pairs: Sequence[tuple[int, int]]) -> str:
+    if len(pairs) == 1:
+        ((start, end),) = pairs
+        return f"[[{start:d},{end:d}]]"
+    return f"[{','.join(['[%d,%d]'] * len(pairs))}]" % tuple(chain.from_iterable(pairs))
+
+
+def _entity_json(entity: Entity) -> str:
+    id = "" if entity.id is None else f'"id":{_string(entity.id)},'
+    score = entity.score
+    written = "" if score is None else f',"score":{repr(score) if type(score) is float else _json(score)}'
+    return f'{{{id}"label":{_string(entity.label)},"fragments":{_pairs_json(entity.fragments)}{written}}}'
+
+
+def _sentence_json(sentence: Sentence) -> str:
+    heads = "" if sentence.heads is None else f',"heads":{_json(sentence.heads)}'
+    relations = "" if sentence.relations is None else f',"relations":{_json(sentence.relations)}'
+    tokens = _pairs_json(sentence.tokens)
+    return f'{{"start":{sentence.start:d},"end":{sentence.end:d},"tokens":{tokens}{heads}{relations}}}'
 
 
 def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> None:

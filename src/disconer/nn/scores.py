@@ -100,5 +100,6 @@ def _probability(log_odds: float) -> float:
 
 
 def _log_odds(score: float) -> float:
-    score = min(max(score, _EDGE), 1 - _EDGE)
+    if not _EDGE < score < 1 - _EDGE:
+        score = min(max(score, _EDGE), 1 - _EDGE)
     return math.log(score / (1 - score))

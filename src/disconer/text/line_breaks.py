@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from disconer.text.stops import NEVER_LAST, words
@@ -15,13 +15,13 @@ _NUMBER = re.compile(r"[(\[]?(?:\d{1,2}|[A-Za-z]|[ivxIVX]{1,4})[.)\]]\s")
 _KEY = re.compile(r"[A-Z][\w/&()'-]*(?: [\w/&()'-]+){0,4}:(?:\s|$)")
 _CAPITALS = re.compile(r"[A-Z][A-Z /&-]{3,39}:?$")
 _CELLS = re.compile(r"\S(?:\t\s*|\s{3,}|\s+\|\s+)\S")  # between the columns of a table
+_PARTING = re.compile(r"[\s|](?:(?<=[\t|])|\s)")  # a tab, a bar or two blanks: some of it parts any two columns
 _ENDS_WITHIN = re.compile(r"[a-z)%]{2}[.!?] ")
 _OPENERS = "\"'“‘«([{"
 _STOPS = tuple(".!?:;。！？")
 FULL_STOPS = tuple(".!?。！？")
 _CLOSERS = "\"'”’»)]}"
 
-_LAST_WORD = re.compile(r"(?<!\S)[\"'“‘«(\[{]*([A-Za-z.]+)\Z")
 _REACH = 40  # characters: longer words are not looked at as a whole
 # No sentence and no list item ends with these.
 _UNFINISHED = words(
@@ -58,7 +58,8 @@ class Break(NamedTuple):
     begins: the next line begins something, or the line before is a heading.
     stop: the mark that the line before ends with, if it is one that ends sentences or begins lists.
     unfinished: it ends with a word that ends no sentence, or within brackets.
-    inside: it seems to end within a sentence: its words say so, or another sentence has ended in it.
+    inside: it seems to end within a sentence: its words say so, or another sentence has ended in it. Only of a line
+        that is unfinished, or that has no stop where the next has no capital: else it does not matter.
     capital: the next line begins with a capital.
     lower: it begins in lower case.
     indented: the line before is a long one of a list item, and the next begins further to the right than the item.
@@ -89,18 +90,26 @@ class Break(NamedTuple):
 
 
 def line_breaks(text: str, block: Sequence[Line]) -> list[Break]:
+    """What the lines of a block say about the breaks between them."""
     found = []
-    in_item, item_column = _is_item(text, block[0]), block[0].column
+    items = [_item_text(text, line) for line in block]
+    rows = [_is_row(text, line) for line in block]
+    in_item, item_column = items[0] is not None, block[0].column
     long = max(NARROWEST, _LONG * max(line.width for line in block))
-    for line, following, later in zip(block, block[1:], [*block[2:], None], strict=False):
-        one = _break(text, line, following, in_item=in_item)._replace(
+    for number, (line, following) in enumerate(pairwise(block)):
+        one = _break(
+            text,
+            line,
+            following,
+            in_item=in_item,
+            in_table=rows[number] or rows[number + 1],
             indented=in_item and following.column > item_column and line.width >= long,
-            hanging=following.column == _item_text(text, line),
-            alone=later is None or _is_item(text, later),
+            hanging=following.column == items[number],
+            alone=number + 2 == len(block) or items[number + 2] is not None,
         )
         found.append(one)
         if one.begins or following.column <= item_column:
-            in_item, item_column = _is_item(text, following), following.column
+            in_item, item_column = items[number + 1] is not None, following.column
     return list(_with_rounded(text, block, found))
 
 
@@ -110,39 +119,40 @@ def _with_rounded(text: str, block: Sequence[Line], breaks: Sequence[Break]) -> 
         own = list(numbered)
         first, last = block[own[0][0]], block[own[-1][0] + 1]
         rounded = goes_on and text[first.start].isupper() and text[last.end - 1] == "."
-        yield from (one._replace(rounded=rounded) for _, one in own)
+        yield from (one._replace(rounded=True) if rounded else one for _, one in own)
 
 
-def _break(text: str, line: Line, following: Line, *, in_item: bool) -> Break:
-    """All but what other lines say."""
+def _break(
+    text: str,
+    line: Line,
+    following: Line,
+    *,
+    in_item: bool,
+    in_table: bool,
+    indented: bool,
+    hanging: bool,
+    alone: bool,
+) -> Break:
+    """All but `rounded`. in_table: one of the lines is a row of a table."""
     ending = text[max(line.start, line.end - _REACH) : line.end]
     first = text[following.start : min(following.end, following.start + _REACH)].split(None, 1)[0]
-    last = match.group(1) if (match := _LAST_WORD.search(ending)) else ""
+    last = ending.rsplit(None, 1)[-1].lstrip(_OPENERS)
     letter, mark = first.lstrip(_OPENERS)[:1], ending.rstrip(_CLOSERS)[-1:]
     stop = mark if mark in _STOPS else ""
-    needed = line.width + 1 + len(first)
+    width, needed = line.width, line.width + 1 + len(first)
     capital, lower = letter.isupper(), letter.islower()
     if ending.isupper() and first.isupper():  # all in capitals: they tell nothing
         first, last, capital = first.lower(), last.lower(), False
     unfinished = (
         last in _UNFINISHED
-        or (last.endswith(".") and last[:-1].lower() in NEVER_LAST)
+        or (last[-1:] == "." and last[:-1].lower() in NEVER_LAST)
         or (not stop and _is_bracket_open(text, line, following))
     )
-    return Break(
-        width=line.width,
-        needed=needed,
-        begins=_begins_unit(text, line, following, in_item=in_item, unfinished=unfinished),
-        stop=stop,
-        unfinished=unfinished,
-        inside=unfinished or last in _RARELY_LAST or first in _RARELY_FIRST or _is_run_on(text, line),
-        capital=capital,
-        lower=lower,
-        indented=False,
-        hanging=False,
-        alone=False,
-        rounded=False,
-    )
+    begins = _begins_unit(text, line, following, in_item=in_item, in_table=in_table, unfinished=unfinished)
+    inside = unfinished
+    if not inside and not stop and not capital:  # else a sentence does not go on, whatever this is
+        inside = last in _RARELY_LAST or first in _RARELY_FIRST or _is_run_on(text, line)
+    return Break(width, needed, begins, stop, unfinished, inside, capital, lower, indented, hanging, alone, False)
 
 
 def _is_bracket_open(text: str, line: Line, following: Line) -> bool:
@@ -157,11 +167,15 @@ def _is_run_on(text: str, line: Line) -> bool:
     """Whether sentences, or things with commas between them, fill a line without an end."""
     if text[line.end - 1] == ",":
         return text.find(", ", line.start, line.end) >= 0
-    return _ENDS_WITHIN.search(text, line.start, line.end) is not None
+    body = text[line.start : line.end]
+    return (". " in body or "? " in body or "! " in body) and _ENDS_WITHIN.search(body) is not None
 
 
-def _is_item(text: str, line: Line) -> bool:
-    return _item_text(text, line) is not None
+def _is_row(text: str, line: Line) -> bool:
+    """Whether a line has columns. Most have nothing that could part them."""
+    if _PARTING.search(text, line.start, line.end) is None:
+        return False
+    return _CELLS.search(text, line.start, line.end) is not None
 
 
 def _item_text(text: str, line: Line) -> int | None:
@@ -173,7 +187,7 @@ def _item_text(text: str, line: Line) -> int | None:
     return line.column + mark.end() - line.start + blanks
 
 
-def _begins_unit(text: str, line: Line, following: Line, *, in_item: bool, unfinished: bool) -> bool:
+def _begins_unit(text: str, line: Line, following: Line, *, in_item: bool, in_table: bool, unfinished: bool) -> bool:
     """Whether a line begins something new whatever the width: a list item, a section, a row of a table.
 
     A number in front counts where a list goes on or a sentence has ended: "hepatitis / B. The" breaks anywhere.
@@ -181,10 +195,12 @@ def _begins_unit(text: str, line: Line, following: Line, *, in_item: bool, unfin
     before, after = (line.start, line.end), (following.start, following.end)
     if _NUMBER.match(text, *after):
         return in_item or text[line.end - 1] in _STOPS
-    if _BULLET.match(text, *after) or _CELLS.search(text, *before) or _CELLS.search(text, *after):
+    if in_table or _BULLET.match(text, *after):
         return True
     if _DASH.match(text, *after):
         return in_item or _DASH.match(text, *before) is not None
     if unfinished:
         return False
-    return any(map(bool, (_KEY.match(text, *after), _CAPITALS.match(text, *after), _CAPITALS.match(text, *before))))
+    if _CAPITALS.match(text, *after) or _CAPITALS.match(text, *before):
+        return True
+    return text.find(":", *after) >= 0 and _KEY.match(text, *after) is not None

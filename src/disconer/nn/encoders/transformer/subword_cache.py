@@ -46,7 +46,7 @@ def splits_at_spaces(tokenizer: Any) -> bool:
 
 def _looks_around(token: Any) -> bool:
     """Whether a special token takes spaces along, contains one, or has to be a word by itself."""
-    return token.lstrip or token.rstrip or token.single_word or token.content.split() != [token.content]
+    return bool(token.lstrip or token.rstrip or token.single_word or token.content.split() != [token.content])
 
 
 class SubwordCache:
@@ -58,6 +58,9 @@ class SubwordCache:
     def __init__(self, read: ReadStretches, most: int = MOST) -> None:
         self._read, self._most = read, most
         self._lock = Lock()
+        self._numbers: dict[str, int]
+        self._pieces: Pieces
+        self._first: Ints
         self._forget()
 
     def __call__(self, stretches: Sequence[str]) -> Pieces:
@@ -97,6 +100,6 @@ class SubwordCache:
         self._first = np.cumsum(self._pieces.sizes) - self._pieces.sizes
 
     def _forget(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers = {}
         self._pieces = self._read([])
         self._first = self._pieces.sizes
