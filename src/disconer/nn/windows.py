@@ -209,6 +209,8 @@ def cheapest_batches(lengths: Sequence[int], batch_tokens: int, overhead: int) -
     A batch costs longest * count, padding included, plus `overhead`. Dynamic programming over positions sorted by
     length: the best partition up to a position follows from those up to all earlier positions.
     """
+    if len(lengths) == 1:
+        return [[0]]
     order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")
     sizes = np.asarray(lengths, dtype=np.int64)[order]
     cost = np.zeros(len(order) + 1, dtype=np.int64)  # of the first n positions

@@ -15,10 +15,10 @@ from disconer import DisconerError, Document, Entity, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.arrays import word_arrays
 from disconer.nn.heads.grid import GRID
+from disconer.nn.heads.grid.graph_reader import NEIGHBOURS
 from disconer.nn.heads.grid.graphs import PairGraph
 from disconer.nn.heads.grid.head import Cells, GridHead
 from disconer.nn.heads.grid.kind import GridSettings
-from disconer.nn.heads.grid.reading import NEIGHBOURS
 from disconer.nn.layers.pair_grid import gap_class
 from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Subwords

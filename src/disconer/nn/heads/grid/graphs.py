@@ -11,15 +11,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, linear, pad
 
+from disconer.nn.heads.grid.graph_reader import NEIGHBOURS, PAIR_GRAPH, WIDEST_GAP, WORDS
 from disconer.nn.heads.grid.head import GridHead
-from disconer.nn.heads.grid.reading import NEIGHBOURS, PAIR_GRAPH, WIDEST_GAP, WORDS
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.words_graph import words_graph
 from disconer.nn.layers.pair_grid import PairGrid, gap_class
 
 
 class PairGraph(nn.Module):
-    """Scores of pairs of words. Its inputs are those of `reading.Pairs`."""
+    """Scores of pairs of words. Its inputs are those of `graph_reader.Pairs`, and words."""
 
     def __init__(self, grid: PairGrid) -> None:
         super().__init__()

@@ -10,12 +10,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
-from disconer.nn.arrays import WordArrays
-from disconer.nn.heads.kind import Arrays, RunGraph
 from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found
 from disconer.text.alignment import Range
@@ -26,8 +24,6 @@ Decoding = Literal["envelopes", "paths"]  # first and last word, then what is be
 LENGTHS = (8, 16, 32, 64, 128, 256)
 MOST_PATHS = 16  # between two words: more come only of a model that has not learnt anything
 AFTER_LABELS = 3  # scores after those of the labels: of a link, of an entity without a gap, of one with a gap
-
-P = TypeVar("P", "Envelopes", "Steps")
 
 Links = dict[int, list[tuple[int, float]]]  # of each word, the words before it that lead to it, and how likely
 
@@ -61,6 +57,8 @@ class Steps:
 
 def length_groups(lengths: Ints) -> list[Ints]:
     """The windows of a batch by number, those of like length together."""
+    if len(lengths) == 1:
+        return [np.zeros(1, np.int64)]
     group = np.searchsorted(LENGTHS, lengths)
     return [np.flatnonzero(group == number) for number in np.unique(group)]
 
@@ -190,99 +188,3 @@ def _ranges(words: tuple[int, ...]) -> tuple[Range, ...]:
         else:
             ranges.append((word, word + 1))
     return tuple(ranges)
-
-
-# What the graph of the network gives; the graph that scores pairs of words, and one of its inputs.
-WORDS, PAIR_GRAPH, NEIGHBOURS = "words", "pairs", "neighbours"
-WIDEST_GAP = 255  # wider ones are scored as if they were no wider
-
-
-class GridReader:
-    """Makes entities of the words of an exported network. See `ScoreReader`.
-
-    graph: scores pairs of words. dilations: of its convolutions.
-    """
-
-    def __init__(
-        self,
-        labels: Sequence[str],
-        *,
-        graph: RunGraph,
-        reach: int | None,
-        dilations: Sequence[int],
-        threshold: float,
-        decoding: Decoding,
-    ) -> None:
-        self._labels, self._graph = tuple(labels), graph
-        self._reach, self._threshold, self._decoding = reach, threshold, decoding
-        self._dilations = np.array(dilations, np.int64)
-
-    def inputs(self, batch: WordArrays) -> Arrays:
-        """See `ScoreReader`: nothing."""
-        return {}
-
-    def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
-        """See `ScoreReader`."""
-        groups = [self._score(scores[WORDS], rows, batch.lengths[rows]) for rows in length_groups(batch.lengths)]
-        envelopes, steps = zip(*groups, strict=True)
-        return read_entities(
-            _joined(envelopes),
-            _joined(steps),
-            self._labels,
-            n_rows=len(batch.lengths),
-            threshold=self._threshold,
-            decoding=self._decoding,
-        )
-
-    def _score(self, words: Floats, rows: Ints, lengths: Ints) -> tuple[Envelopes, Steps]:
-        """What may be an entity, and a link, in windows of like length."""
-        n_words, n_gaps = sizes(lengths, self._reach)
-        own, first, gap = places(lengths, n_words, n_gaps)
-        word = own * n_words + first
-        given = {
-            WORDS: words[rows, :n_words],
-            "first": word,
-            "second": word + gap,
-            "cell": word * n_words + first + gap,
-            "gap": np.minimum(gap, WIDEST_GAP),
-        }
-        if len(self._dilations):
-            given[NEIGHBOURS] = neighbours(own, first, gap, self._dilations)
-        (scores,) = self._graph(given)
-        probabilities = ((1 + np.tanh(scores / 2)) / 2).astype(np.float32)  # (pairs, scores)
-        labelled, after = probabilities[:, :-AFTER_LABELS], probabilities[:, -AFTER_LABELS:]
-        cell, label = (labelled > self._threshold).nonzero()
-        envelopes = Envelopes(
-            rows[own[cell]],
-            first[cell],
-            first[cell] + gap[cell],
-            label,
-            labelled[cell, label],
-            after[cell, 1],
-            after[cell, 2],
-        )
-        step = np.flatnonzero((after[:, 0] > self._threshold) & (gap > 0))
-        return envelopes, Steps(rows[own[step]], first[step], first[step] + gap[step], after[step, 0])
-
-
-def neighbours(row: Ints, first: Ints, gap: Ints, dilations: Ints) -> Ints:
-    """The pairs that the convolutions see of each pair, counted from 1; 0 stands for those that do not exist.
-
-    Shape: (pairs,) three times, (convolutions,) -> (convolutions, pairs, 9)
-    """
-    margin = int(dilations.max())
-    height, width = int(first.max()) + 1 + 2 * margin, int(gap.max()) + 1 + 2 * margin
-    place = (row * height + first + margin) * width + gap + margin  # of each pair, in a grid with margins
-    numbers = np.zeros((int(row.max()) + 1) * height * width, np.int64)
-    numbers[place] = np.arange(1, len(place) + 1)
-    steps = (np.array([-1, 0, 1])[:, None] * width + np.array([-1, 0, 1])).ravel()  # (9,)
-    seen: Ints = numbers[place[:, None] + (dilations[:, None] * steps)[:, None]]
-    return seen
-
-
-def _joined(parts: Sequence[P]) -> P:
-    """Envelopes or steps of several groups of windows, one after another."""
-    if len(parts) == 1:
-        return parts[0]
-    kind = type(parts[0])
-    return kind(*(np.concatenate([getattr(part, name) for part in parts]) for name in kind.__slots__))

@@ -1,0 +1,155 @@
+"""From the words of an exported network to entities: runs the graph that scores pairs, and reads it. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from disconer.nn.arrays import WordArrays
+from disconer.nn.heads.grid.reading import (
+    AFTER_LABELS,
+    Decoding,
+    Envelopes,
+    Steps,
+    length_groups,
+    places,
+    read_entities,
+    sizes,
+)
+from disconer.nn.heads.kind import Arrays, RunGraph
+from disconer.nn.reader import Floats, Ints
+from disconer.nn.windows import Found
+
+P = TypeVar("P", "Envelopes", "Steps")
+
+# What the graph of the network gives; the graph that scores pairs of words, and one of its inputs.
+WORDS, PAIR_GRAPH, NEIGHBOURS = "words", "pairs", "neighbours"
+WIDEST_GAP = 255  # wider ones are scored as if they were no wider
+
+
+KEPT_WORDS = 32  # of a window: all pairs of all lengths up to this take 2 MB
+
+
+class Pairs(NamedTuple):
+    """The pairs of words in some windows.
+
+    own: the window.  first: its word.  gap: words from it to the second.  Shape: (pairs,)
+    inputs: of the graph, beside the words.
+    """
+
+    own: Ints
+    first: Ints
+    gap: Ints
+    inputs: Arrays
+
+
+class GridReader:
+    """Makes entities of the words of an exported network. See `ScoreReader`.
+
+    graph: scores pairs of words. dilations: of its convolutions.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        *,
+        graph: RunGraph,
+        reach: int | None,
+        dilations: Sequence[int],
+        threshold: float,
+        decoding: Decoding,
+    ) -> None:
+        self._labels, self._graph = tuple(labels), graph
+        self._reach, self._threshold, self._decoding = reach, threshold, decoding
+        self._dilations = np.array(dilations, np.int64)
+        self._kept: dict[int, Pairs] = {}  # by the words of a window
+
+    def inputs(self, batch: WordArrays) -> Arrays:
+        """See `ScoreReader`: nothing."""
+        return {}
+
+    def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
+        """See `ScoreReader`."""
+        groups = [self._score(scores[WORDS], rows, batch.lengths[rows]) for rows in length_groups(batch.lengths)]
+        envelopes, steps = zip(*groups, strict=True)
+        return read_entities(
+            _joined(envelopes),
+            _joined(steps),
+            self._labels,
+            n_rows=len(batch.lengths),
+            threshold=self._threshold,
+            decoding=self._decoding,
+        )
+
+    def _score(self, words: Floats, rows: Ints, lengths: Ints) -> tuple[Envelopes, Steps]:
+        """What may be an entity, and a link, in windows of like length."""
+        pairs = self._pairs(lengths)
+        own, first, gap = pairs.own, pairs.first, pairs.gap
+        n_words = int(lengths.max())
+        whole = len(rows) == len(words) and n_words == words.shape[1]
+        given = {WORDS: words if whole else words[rows, :n_words], **pairs.inputs}
+        (scores,) = self._graph(given)
+        probabilities = ((1 + np.tanh(scores / 2)) / 2).astype(np.float32)  # (pairs, scores)
+        labelled, after = probabilities[:, :-AFTER_LABELS], probabilities[:, -AFTER_LABELS:]
+        cell, label = (labelled > self._threshold).nonzero()
+        envelopes = Envelopes(
+            rows[own[cell]],
+            first[cell],
+            first[cell] + gap[cell],
+            label,
+            labelled[cell, label],
+            after[cell, 1],
+            after[cell, 2],
+        )
+        step = np.flatnonzero((after[:, 0] > self._threshold) & (gap > 0))
+        return envelopes, Steps(rows[own[step]], first[step], first[step] + gap[step], after[step, 0])
+
+    def _pairs(self, lengths: Ints) -> Pairs:
+        """The pairs of words of some windows. Those of a single short one are kept: it is a text by itself, and the
+        next may be as long.
+        """
+        if len(lengths) > 1 or lengths[0] > KEPT_WORDS:
+            return self._new_pairs(lengths)
+        n_words = int(lengths[0])
+        if n_words not in self._kept:
+            self._kept[n_words] = self._new_pairs(lengths)
+        return self._kept[n_words]
+
+    def _new_pairs(self, lengths: Ints) -> Pairs:
+        n_words, n_gaps = sizes(lengths, self._reach)
+        own, first, gap = places(lengths, n_words, n_gaps)
+        word = own * n_words + first
+        inputs = {
+            "first": word,
+            "second": word + gap,
+            "cell": word * n_words + first + gap,
+            "gap": np.minimum(gap, WIDEST_GAP),
+        }
+        if len(self._dilations):
+            inputs[NEIGHBOURS] = neighbours(own, first, gap, self._dilations)
+        return Pairs(own, first, gap, inputs)
+
+
+def neighbours(row: Ints, first: Ints, gap: Ints, dilations: Ints) -> Ints:
+    """The pairs that the convolutions see of each pair, counted from 1; 0 stands for those that do not exist.
+
+    Shape: (pairs,) three times, (convolutions,) -> (convolutions, pairs, 9)
+    """
+    margin = int(dilations.max())
+    height, width = int(first.max()) + 1 + 2 * margin, int(gap.max()) + 1 + 2 * margin
+    place = (row * height + first + margin) * width + gap + margin  # of each pair, in a grid with margins
+    numbers = np.zeros((int(row.max()) + 1) * height * width, np.int64)
+    numbers[place] = np.arange(1, len(place) + 1)
+    steps = (np.array([-1, 0, 1])[:, None] * width + np.array([-1, 0, 1])).ravel()  # (9,)
+    seen: Ints = numbers[place[:, None] + (dilations[:, None] * steps)[:, None]]
+    return seen
+
+
+def _joined(parts: Sequence[P]) -> P:
+    """Envelopes or steps of several groups of windows, one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    kind = type(parts[0])
+    return kind(*(np.concatenate([getattr(part, name) for part in parts]) for name in kind.__slots__))
