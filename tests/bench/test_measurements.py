@@ -154,3 +154,19 @@ def test_what_cannot_be_measured(model: Model) -> None:
     bare = [document.replace(entities=()) for document in DOCUMENTS]
     with pytest.raises(DisconerError, match=r"nothing to train on.*--no-training"):
         bench(model, bare, Settings(parts=("training",), device="cpu", repeats=1))
+
+
+@pytest.mark.slow
+def test_int8_against_fp32_in_its_own_runtime(
+    model: Model, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """There is none in torch, so that neither it nor a training step is measured, and the bare encoder is in fp32."""
+    save_model(with_graphs_once(tmp_path_factory, model), tmp_path)
+    settings = Settings(repeats=1, precision="int8")
+    report = bench(load(tmp_path, runtime="onnx"), DOCUMENTS, settings, other=model, folder=tmp_path)
+    assert report.runtimes is not None
+    assert report.startup is not None
+    assert report.latency is not None
+    assert list(report.runtimes.many) == list(report.startup) == ["onnx, int8", "onnx"]
+    assert report.training is None
+    assert any("int8 is ONNX Runtime's alone" in note for note in notes(report))

@@ -65,6 +65,8 @@ def test_the_bare_encoder_takes_the_models_precision(notes: Path) -> None:
     [
         (["--only", "speed"], "Unknown value for --only: 'speed'. Expected one of throughput, latency"),
         (["--precision", "fp8"], "Unknown value for --precision: 'fp8'"),
+        (["--precision", "int8", "--runtime", "torch"], "torch does not run a model in int8"),
+        (["--encoder-precision", "int8"], "Unknown value for --encoder-precision: 'int8'"),
         (["--clock", "sun"], "Unknown value for --clock: 'sun'"),
         (["--device", "warp"], "There is no device 'warp' here"),
         (["--data", "nowhere"], "There is no such file or folder"),

@@ -14,7 +14,7 @@ import torch
 from disconer.bench.environment import Memory, environment, peak_memory
 from disconer.bench.onnx_encoder import OnnxEncoder
 from disconer.bench.prediction import Encoder, Latency, Throughput, measure_latency, measure_throughput, predict
-from disconer.bench.runtimes import Runtimes, Startup, measure_runtimes, measure_startup
+from disconer.bench.runtimes import Runtimes, Startup, Way, measure_runtimes, measure_startup
 from disconer.bench.sample import BareEncoder, Sample, take_sample
 from disconer.bench.stages import Stages, measure_stages
 from disconer.bench.timing import Clock, Settings, make_clock
@@ -22,7 +22,7 @@ from disconer.bench.training import Training, measure_training
 from disconer.core.errors import DisconerError
 from disconer.core.types import Document
 from disconer.nn.encoders.transformer.encoder import TransformerWords
-from disconer.nn.runtime import AnyModel
+from disconer.nn.runtime import AnyModel, Precision
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model
@@ -79,7 +79,8 @@ def bench(
     other: the same model for another runtime, to be compared. folder: of the model, for the start of a process.
     """
     settings = settings or Settings()
-    device = _device(settings.device)
+    in_int8 = settings.precision == "int8"
+    device = _device(settings.device or ("cpu" if in_int8 else None))
     if settings.threads:
         _use_threads(settings.threads)
     trained = next((one for one in (model, other) if isinstance(one, Model)), None)
@@ -88,18 +89,28 @@ def bench(
     sample = take_sample(documents, windower, limit=settings.limit, given=settings.given)
     surroundings = environment(device)
     measured = _measure(model, measure, windower, sample, device, settings)
-    recognizers = [Recognizer(one, device=str(device), precision=settings.precision) for one in (model, other) if one]
-    if "runtimes" in settings.parts and other is not None:
+    compared = _compared(model, other, device, settings)
+    if "runtimes" in settings.parts and len(compared) > 1:
         clock = make_clock(settings.clock)
-        measured["runtimes"] = measure_runtimes(recognizers, sample, repeats=settings.repeats, clock=clock)
+        measured["runtimes"] = measure_runtimes(compared, sample, repeats=settings.repeats, clock=clock)
     if "startup" in settings.parts and folder is not None and device.type == "cpu":
-        runtimes = [recognizer.runtime for recognizer in recognizers]
-        measured["startup"] = measure_startup(folder, runtimes, repeats=settings.repeats)
-    if "training" in settings.parts and trained is not None:
+        measured["startup"] = measure_startup(folder, compared, repeats=settings.repeats)
+    if "training" in settings.parts and trained is not None and not in_int8:
         measured["training"] = measure_training(
             trained, windower, sample, device, repeats=settings.repeats, clock=_clock(settings, device)
         )
     return Report(surroundings, settings, sample.counts(), **measured)
+
+
+def _compared(
+    model: AnyModel, other: AnyModel | None, device: torch.device, settings: Settings
+) -> dict[Way, Recognizer]:
+    """A model in each runtime. torch has no int8, so that this is compared with fp32 in its own runtime."""
+    ways: list[tuple[AnyModel, Precision]] = [(one, settings.precision) for one in (model, other) if one is not None]
+    if settings.precision == "int8":
+        ways = [(model, "int8"), (model, "fp32")] if other is not None else [(model, "int8")]
+    recognizers = [(Recognizer(one, device=str(device), precision=precision), precision) for one, precision in ways]
+    return {Way(recognizer.runtime, precision): recognizer for recognizer, precision in recognizers}
 
 
 def _measure(

@@ -8,16 +8,27 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from disconer.bench.environment import MEGABYTE
 from disconer.bench.prediction import SINGLE_SENTENCES, predict, single_predictions
 from disconer.bench.sample import Sample
 from disconer.bench.timing import Clock, Timing, in_turns
 from disconer.core.errors import DisconerError
-from disconer.nn.runtime import RuntimeName
+from disconer.nn.runtime import Precision, RuntimeName
 from disconer.predict.recognizer import Recognizer
 
 TEXT = "Severe cardiac, hepatic or renal insufficiency within the last 6 months."
+
+
+class Way(NamedTuple):
+    """How a network is run."""
+
+    runtime: RuntimeName
+    precision: Precision
+
+    def __str__(self) -> str:
+        return self.runtime if self.precision != "int8" else f"{self.runtime}, int8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +52,12 @@ class Runtimes:
         }
 
 
-def measure_runtimes(recognizers: Iterable[Recognizer], sample: Sample, *, repeats: int, clock: Clock) -> Runtimes:
-    """The recognisers of one model, each in another runtime."""
-    by_name = {recognizer.runtime: recognizer for recognizer in recognizers}
+def measure_runtimes(ways: Mapping[Way, Recognizer], sample: Sample, *, repeats: int, clock: Clock) -> Runtimes:
+    """The recognisers of one model, each in another runtime or precision."""
     sentences = sample.single_sentences(SINGLE_SENTENCES)
-    many = {str(name): [partial(predict, recognizer, sample)] for name, recognizer in by_name.items()}
+    many = {str(way): [partial(predict, recognizer, sample)] for way, recognizer in ways.items()}
     single = {
-        str(name): single_predictions(recognizer, sentences, given=sample.given) for name, recognizer in by_name.items()
+        str(way): single_predictions(recognizer, sentences, given=sample.given) for way, recognizer in ways.items()
     }
     return Runtimes(
         sample.n_sentences,
@@ -72,14 +82,14 @@ class Startup:
         return {**self.seconds.to_dict(), "memory": self.memory}
 
 
-def measure_startup(folder: Path, runtimes: Iterable[RuntimeName], *, repeats: int) -> dict[str, Startup]:
-    """`disconer predict --text` with the model in a folder, in each runtime."""
-    return {runtime: _start(folder, runtime, repeats) for runtime in runtimes}
+def measure_startup(folder: Path, ways: Iterable[Way], *, repeats: int) -> dict[str, Startup]:
+    """`disconer predict --text` with the model in a folder, in each of some ways."""
+    return {str(way): _start(folder, way, repeats) for way in ways}
 
 
-def _start(folder: Path, runtime: RuntimeName, repeats: int) -> Startup:
+def _start(folder: Path, way: Way, repeats: int) -> Startup:
     command = [sys.executable, "-m", "disconer", "predict", "--text", TEXT, "--model", str(folder)]
-    options = ["--device", "cpu", "--runtime", runtime]
+    options = ["--device", "cpu", "--runtime", way.runtime, "--precision", way.precision]
     rounds = [_run([*command, *options]) for _ in range(1 + repeats)][1:]  # the first finds files in no cache
     peaks = [peak for _, peak in rounds if peak is not None]
     return Startup(Timing(tuple(seconds for seconds, _ in rounds)), min(peaks, default=None))

@@ -22,7 +22,7 @@ from disconer.bench.laps import (
 )
 from disconer.bench.sample import Sample
 from disconer.bench.timing import Clock, Jobs, Ratio, Timing, in_turns
-from disconer.core.types import Document, Sentence
+from disconer.core.types import Document, ordered_sentence
 from disconer.nn.runtime import AnyModel, Device, Precision
 from disconer.predict.chunks import CHARACTERS_AHEAD, DOCUMENTS_AHEAD
 from disconer.predict.recognizer import Recognizer
@@ -72,7 +72,7 @@ class Staged:
         text = document.text
         stretches = self._split(text)
         self._laps.passed(SPLIT)
-        sentences = tuple(Sentence(start, end, self._words(text, start, end)) for start, end in stretches)
+        sentences = tuple([ordered_sentence(start, end, self._words(text, start, end)) for start, end in stretches])
         segmented = document.replace(sentences=sentences)
         self._laps.passed(WORDS)
         return segmented

@@ -39,9 +39,14 @@ def heading(report: Report, model: str) -> Iterator[str]:
 
 
 def notes(report: Report) -> Iterator[str]:
-    """Warnings about results that look better than they are."""
+    """What results do not tell by themselves: where they look better than they are, and what they are of."""
     if report.throughput and not report.throughput.n_entities:
         yield "the model finds no entities here, so the cost of pairs and their decoding is not measured"
+    if report.settings.precision == "int8":
+        yield (
+            "int8 is ONNX Runtime's alone: it is compared with fp32 there, the bare encoder is in fp32, and training "
+            "and torch are not measured"
+        )
 
 
 def tables(report: Report) -> Iterator[Table]:

@@ -44,7 +44,7 @@ def bench(
     other: AnyModel | None = None
     if isinstance(loaded, OnnxModel):
         other = None if is_exported(folder) else load(folder, runtime="torch")
-    elif settings.device == "cpu" and isinstance(read_graphs(folder), StoredGraphs):
+    elif settings.device == "cpu" and settings.precision == "fp32" and isinstance(read_graphs(folder), StoredGraphs):
         other = load(folder, runtime="onnx")
     return measure(loaded, documents, settings, encoder=standard, other=other, folder=folder)
 
@@ -73,9 +73,13 @@ def bench_cli(
         RuntimeName | None,
         typer.Option("--runtime", help="onnx or torch; default: torch on a GPU, else ONNX Runtime."),
     ] = None,
-    precision: Annotated[str, typer.Option("--precision", help="Precision of the model: fp32 or bf16.")] = "fp32",
+    precision: Annotated[str, typer.Option("--precision", help="Precision of the model: fp32, bf16 or int8.")] = "fp32",
     encoder_precision: Annotated[
-        str | None, typer.Option("--encoder-precision", help="Precision of the bare encoder; default: the model's.")
+        str | None,
+        typer.Option(
+            "--encoder-precision",
+            help="Precision of the bare encoder: fp32 or bf16; default: the model's, for int8 fp32.",
+        ),
     ] = None,
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="CPU threads; default: torch's own.")] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Rounds, after one warm-up round.")] = REPEATS,
@@ -93,16 +97,15 @@ def bench_cli(
     Reports throughput and latency from text to entities, ONNX Runtime against torch, the time from the start of a
     process to its first answer, time per stage, memory, and the time of a training step. Everything but the start of
     processes runs in this process on the same sentences, and compared runs alternate, so that ratios hold on shared
-    machines too.
+    machines too. int8 runs in ONNX Runtime alone, and is compared with fp32 there.
     """
+    bare = encoder_precision or ("fp32" if precision == "int8" else precision)
     settings = Settings(
         parts=_parts(only, training=training),
         device=device,
         runtime=runtime,
-        precision=cast("Precision", _one_of("--precision", precision, ("fp32", "bf16"))),
-        encoder_precision=cast(
-            "Precision", _one_of("--encoder-precision", encoder_precision or precision, ("fp32", "bf16"))
-        ),
+        precision=cast("Precision", _one_of("--precision", precision, ("fp32", "bf16", "int8"))),
+        encoder_precision=cast("Precision", _one_of("--encoder-precision", bare, ("fp32", "bf16"))),
         threads=threads,
         repeats=repeats,
         limit=limit or None,
