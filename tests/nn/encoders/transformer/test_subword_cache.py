@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,8 +51,8 @@ def test_a_word_is_tokenized_once() -> None:
     asked: list[str] = []
     read = SubwordTokenizer(toy_tokenizer())._tokenized
 
-    def watched(words: list[str]) -> Pieces:
-        asked.extend(sorted(words))
+    def watched(words: Sequence[str]) -> Pieces:
+        asked.extend(word for joined in words for word in sorted(joined.split(" ")))
         return read(words)
 
     cache = SubwordCache(watched)

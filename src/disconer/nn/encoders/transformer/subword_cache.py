@@ -16,6 +16,7 @@ import numpy as np
 
 from disconer.nn.reader import Ints
 
+TOGETHER = 64  # words
 MOST = 2**17  # subwords, and stretches, that are remembered: some 20 MB
 
 
@@ -93,11 +94,23 @@ class SubwordCache:
 
     def _learn(self, words: Sequence[str]) -> None:
         """Tables are replaced, never changed: others may be reading them."""
-        new, old = self._read(words), self._pieces
+        new, old = self._read_joined(words), self._pieces
         self._numbers.update(zip(words, range(len(self._numbers), len(self._numbers) + len(words)), strict=True))
         columns = ((getattr(old, name), getattr(new, name)) for name in Pieces.__slots__)
         self._pieces = Pieces(*map(np.concatenate, columns))
         self._first = np.cumsum(self._pieces.sizes) - self._pieces.sizes
+
+    def _read_joined(self, words: Sequence[str]) -> Pieces:
+        """The subwords of each of some words, read many at a time, which takes half the time."""
+        groups = [words[first : first + TOGETHER] for first in range(0, len(words), TOGETHER)]
+        read = self._read([" ".join(group) for group in groups])
+        widths = np.fromiter(map(len, words), np.int64, len(words)) + 1
+        places = np.cumsum(widths) - widths  # of each word, as if all groups were joined by spaces
+        moved = np.repeat(places[::TOGETHER], read.sizes)
+        start, end = read.start + moved, read.end + moved
+        word = np.searchsorted(places, start, side="right") - 1  # of each subword
+        sizes = np.bincount(word, minlength=len(words))
+        return Pieces(sizes, read.ids, start - places[word], end - places[word])
 
     def _forget(self) -> None:
         self._numbers = {}
