@@ -1,13 +1,12 @@
 """What a GPU does of what it could: prediction and training, with profiles.
 
-    python benchmarks/gpu.py host MODEL TEXTS.jsonl
     python benchmarks/gpu.py predict MODEL TEXTS.jsonl [--sentences 300000] [--jobs 15]
     python benchmarks/gpu.py train DATA [--preset chia] [--set training.epochs=2 …] [--most 5000] [--profile]
 
-`host` prints, in sentences per second of CPU time, what one core prepares and reads without any network: the worker's
-side. It needs no GPU. `predict` prints the same; one process alone, from text to JSONL; and `disconer predict`,
-with its workers, as two runs of different size, so that the time of its start and the speed after it are told apart.
-Then the operations that take most time on the device and on the host, and where the host waits for the device.
+`predict` prints, in sentences per second: what one core does without any network (`benchmarks/host.py`); one process
+alone, from text to lines of JSONL; and `disconer predict`, with its workers, as two runs of different size, so that the
+time of its start and the speed after it are told apart. Then the operations that take most time on the device and on
+the host, and where the host waits for the device.
 
 `train` prints the seconds of each epoch, of its training alone, and of the whole run from the first import on. DATA has
 train.jsonl, dev.jsonl and test.jsonl. --most takes the first training documents that have so many sentences.
@@ -28,36 +27,29 @@ import sys  # noqa: E402
 import tempfile  # noqa: E402
 import warnings  # noqa: E402
 from collections import Counter  # noqa: E402
-from collections.abc import Callable, Iterator, Sequence  # noqa: E402
+from collections.abc import Iterator, Sequence  # noqa: E402
 from contextlib import contextmanager  # noqa: E402
-from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 from statistics import median  # noqa: E402
 from typing import Any  # noqa: E402
 
+from host import host, texts_of, timed, told  # noqa: E402
+
 from disconer import Document, read  # noqa: E402
 from disconer.formats.native import to_line  # noqa: E402
-from disconer.nn.arrays import WordArrays  # noqa: E402
-from disconer.nn.windows import Found  # noqa: E402
 from disconer.predict.chunks import chunk_documents  # noqa: E402
 from disconer.predict.inputs import BLOCK_RECORDS  # noqa: E402
-from disconer.predict.lazy import collect_rarely  # noqa: E402
 from disconer.predict.recognizer import Recognizer  # noqa: E402
 
-ROUNDS = 5
 SMALL = 8  # the smaller of two runs has so many times fewer texts
 WATCHED, PROFILED, PROFILED_ON_HOST = 4, 6, 8  # steps of the second epoch
 PROFILED_BLOCKS = 2
 ROWS = 14  # of a profile
-GPU_BATCHES = {"batch_subwords": 2**18, "batch_cells": 2**23, "batch_overhead": 2**14, "size_multiple": 8}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    of_host = commands.add_parser("host")
-    of_host.add_argument("model")
-    of_host.add_argument("texts", type=Path)
     predicting = commands.add_parser("predict")
     predicting.add_argument("model")
     predicting.add_argument("texts", type=Path)
@@ -72,9 +64,6 @@ def main() -> None:
     training.add_argument("--most", type=int, help="training sentences")
     training.add_argument("--profile", action="store_true", help="of some steps of the second epoch")
     given = parser.parse_args()
-    if given.command == "host":
-        host(given.model, texts_of(given.texts))
-        return
     with tempfile.TemporaryDirectory() as folder:
         (predict if given.command == "predict" else train)(given, Path(folder))
 
@@ -98,68 +87,6 @@ def predict(given: argparse.Namespace, folder: Path) -> None:
         )
     more = (sizes["large"] - sizes["small"]) * n_sentences
     told("disconer predict after its start (the difference of both)", more, seconds["large"] - seconds["small"])
-
-
-def texts_of(path: Path) -> list[Document]:
-    return [Document(document.id, document.text) for document in read(path)]
-
-
-def host(model: str, texts: Sequence[Document]) -> int:
-    """What one core does of a worker's part: prepare, read what was found, write. Returns the number of sentences.
-
-    By the time of the processor, so that a busy machine tells the same.
-    """
-    collect_rarely()
-    chunks = list(chunk_documents(texts, BLOCK_RECORDS))
-    parts = [host_parts(model, chunks) for _ in range(ROUNDS)]
-    n_sentences, n_batches, n_entities = parts[0][:3]
-    preparing, reading = (median(part[number] for part in parts) for number in (3, 4))
-    told(f"one core prepares ({n_sentences / n_batches:.0f} sentences per batch)", n_sentences, preparing)
-    told(f"one core reads and writes ({n_entities / n_sentences:.1f} entities per sentence)", n_sentences, reading)
-    told("one core does both", n_sentences, preparing + reading)
-    return n_sentences
-
-
-def host_parts(model: str, chunks: Sequence[list[Document]]) -> tuple[int, int, int, float, float]:
-    """Sentences, batches, entities; seconds of preparing, and of reading and writing.
-
-    Nothing is kept, and the words of no round are known from the one before.
-    """
-    recognizer = Recognizer.from_pretrained(model, device="cpu", runtime="onnx")
-    runtime: Any = NoNetwork(recognizer.model.labels)
-    recognizer._runtime = recognizer._chunker._runtime = runtime
-    recognizer._prepare(chunks[0][:10])  # tables that are made once
-    n_sentences = n_batches = n_entities = 0
-    preparing = reading = 0.0
-    scale, wanted = recognizer.model.scale, recognizer._wanted(None, None)
-    for documents in chunks:
-        chunk, seconds = timed(partial(recognizer._prepare, documents), time.process_time)
-        preparing += seconds
-        chunk.found.extend(recognizer._runtime.find(chunk.batches))
-        written, seconds = timed(
-            lambda chunk=chunk: b"".join(map(to_line, chunk.annotated(scale, wanted))), time.process_time
-        )
-        reading += seconds
-        n_sentences += sum(len(document.sentences or ()) for document in chunk.documents)
-        n_batches += len(chunk.plan)
-        n_entities += written.count(b'"label"')
-    return n_sentences, n_batches, n_entities, preparing, reading
-
-
-class NoNetwork:
-    """Finds about as many entities as a network would: every fifth word. Batches are those of a GPU."""
-
-    def __init__(self, labels: Sequence[str]) -> None:
-        self._labels = labels
-        for name, value in GPU_BATCHES.items():
-            setattr(self, name, value)
-
-    def find(self, batches: Sequence[WordArrays]) -> Iterator[list[list[Found]]]:
-        for batch in batches:
-            yield [[self._entity(word) for word in range(0, n_words, 5)] for n_words in batch.lengths.tolist()]
-
-    def _entity(self, word: int) -> Found:
-        return Found(self._labels[word % len(self._labels)], ((word, word + 1),), 0.9)
 
 
 def alone(given: argparse.Namespace, texts: list[Document], n_sentences: int) -> None:
@@ -263,15 +190,6 @@ def profile_second_epoch(kind: Any) -> None:
 
 
 # Both
-
-
-def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> tuple[Any, float]:
-    started = clock()
-    return work(), clock() - started
-
-
-def told(what: str, n_sentences: int, seconds: float) -> None:
-    print(f"{what:58} {n_sentences / seconds:9,.0f} sentences/s  ({seconds:.1f} s)", flush=True)
 
 
 @contextmanager
