@@ -102,7 +102,9 @@ def train(folder: Path, out: str, *more: str) -> Path:
 
 
 @pytest.fixture(scope="module", params=["grid", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, graphs_are_shared: None
+) -> Path:
     """A folder with the name of a head: data, an encoder, a configuration by `init`, and a trained model in `run`."""
     torch.set_num_threads(1)
     return made_once(tmp_path_factory, f"heads/{request.param}", trained)
@@ -213,13 +215,13 @@ def test_spacy(folder: Path) -> None:
 @pytest.mark.slow
 def test_bench_times_its_stages(folder: Path) -> None:
     options = ["--repeats", 1, "--device", "cpu", "--runtime", "torch", "--json", "--limit", 20]
+    options += ["--only", "runtimes,stages,training"]  # the others are the same for all heads
     shown = run("bench", "--model", folder / "run", "--data", folder / "data" / "dev.jsonl", *options).stdout
     report = json.loads(shown)
     assert {"encode", STAGES[folder.name], "decode"} <= report["stages"]["seconds"].keys()
     assert report["training"]["ratio"]["value"] > 1
     if GRAPHS[folder.name]:
-        assert report["runtimes"].keys() == report["startup"].keys() == {"onnx", "torch"}
-        assert report["startup"]["onnx"]["median"] < report["startup"]["torch"]["median"]
+        assert report["runtimes"].keys() == {"onnx", "torch"}
 
 
 @pytest.mark.parametrize("how", [pytest.param(["--onnx"], marks=pytest.mark.slow), ["--compact"]])
