@@ -80,6 +80,7 @@ def test_both_runtimes_find_the_same(model: Model, form: str, tmp_path: Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("model", ["span, BiLSTM and GCN", "grid"], indirect=True)
 def test_graphs_hold_no_weights(model: Model) -> None:
     """So they are small, and those of other weights are the same."""
     assert isinstance(model.graphs, StoredGraphs)
