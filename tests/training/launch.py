@@ -26,7 +26,10 @@ def torchrun(n_processes: int, *command: str) -> list[str]:
 
 
 def training(config: Config, out: Path, *, graphs: bool = False) -> list[str]:
-    """The program that torchrun is to run, and its arguments; the configuration goes beside the run."""
+    """The program that torchrun is to run, and its arguments; the configuration goes beside the run.
+
+    graphs: by the command itself, which makes graphs at the end.
+    """
     path = out.with_suffix(".yaml")
     path.write_text(dump_config(config))
     program = ["-m", "disconer"] if graphs else [str(WITHOUT_GRAPHS)]

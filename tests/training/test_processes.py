@@ -19,7 +19,7 @@ def test_two_processes_are_one_that_accumulates(tmp_path: Path) -> None:
     # 21 sentences, 5 dev documents: neither the last step nor the evaluation divides evenly.
     config = prepare(tmp_path, complaints(21), complaints(5), epochs=2, encoder_rate=2e-3, head_rate=1e-2)
     two, one = tmp_path / "two", tmp_path / "one"
-    done = launch(2, *training(config, two, graphs=True))
+    done = launch(2, *training(config, two))
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("\nepoch   1 ") == 1  # one speaks for both
     assert done.stdout.count("Entities of 5 documents") == 1
