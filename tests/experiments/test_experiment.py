@@ -23,7 +23,7 @@ STUDY = """
 name: tiny
 defaults: {config: config.yaml, data.test: DATA/test.jsonl}
 axes:
-  head: {stack: {head.kind: transition}, nowhere: {encoder.name: no-such-encoder}, both: {head.kind: combined}}
+  head: {stack: {head.kind: transition}, wrong: {head.scheme: BIO}, both: {head.kind: combined}}
   seed: [1]
 """
 SAME = ("figures.csv", "differences.csv")  # the rest has times
@@ -50,7 +50,7 @@ ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 def test_killed_at_any_moment_it_goes_on_to_the_same_table(study: Path, tmp_path: Path) -> None:
     unbroken = subprocess.run(command(study, tmp_path / "unbroken"), env=ENVIRONMENT, capture_output=True, text=True)
     assert unbroken.returncode == 1  # one run cannot be trained
-    assert "neither a folder, nor bundled" in unbroken.stdout
+    assert "a setting of head.kind tagger" in unbroken.stdout
 
     out = tmp_path / "killed"
     process = subprocess.Popen(

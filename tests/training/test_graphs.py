@@ -27,6 +27,7 @@ def test_graphs_of_another_process_are_those_that_this_one_makes(
     assert read_graphs(tmp_path) is UNKNOWN  # the folder is the run's alone
 
 
+@pytest.mark.slow
 def test_if_the_other_process_fails_they_are_made_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphs, "make_graphs", lambda model: "made here")
     with graphs_ahead(tmp_path / "no model", now=True) as ahead:
