@@ -75,7 +75,7 @@ def structure(model: Model) -> str:
     described = {
         "modules": repr(network),
         "settings": [config["encoder"], config["head"], config["syntax"]["gcn"]],
-        "transformer": transformer and {**transformer.config.to_dict(), "_name_or_path": None},
+        "transformer": transformer and {**transformer.config.to_dict(), "_name_or_path": None, "dtype": None},
         "weights": [(name, str(weight.dtype), list(weight.shape)) for name, weight in stored.items()],
         "not stored": [(name, buffer.tolist()) for name, buffer in network.named_buffers() if name not in stored],
         "reading": [model.max_subwords, model.reader.padding, list(model.reader.prefix.shape)],
