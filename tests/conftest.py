@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-# `ci` draws the same examples each time: the suite is green or red whatever the day. `random` is for scripts/fuzz,
-# which chooses it by --hypothesis-profile; what it finds becomes an explicit @example.
+# `ci` draws the same examples each time: the suite is green or red whatever the day, and a few are as good as many.
+# `random` is for scripts/fuzz, which chooses it by --hypothesis-profile; what it finds becomes an explicit @example.
 _ALIKE = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("ci", derandomize=True, **_ALIKE)
+settings.register_profile("ci", derandomize=True, max_examples=50, **_ALIKE)
 settings.register_profile("random", derandomize=False, database=None, max_examples=300, print_blob=True, **_ALIKE)
 settings.load_profile("ci")
 
@@ -28,6 +31,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """What is imported by now stays: the garbage collector need not look through all of torch again and again."""
     gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _operators_are_listed_once() -> Iterator[None]:
+    """The exporter of torch lists all operators of ONNX again for each graph, which takes a sixth of its time."""
+    if "torch" not in sys.modules:
+        yield
+        return
+    from torch.onnx._internal.exporter._registration import ONNXRegistry
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ONNXRegistry, "from_torchlib", staticmethod(cache(ONNXRegistry.from_torchlib)))
+        yield
 
 
 @pytest.fixture(scope="session")

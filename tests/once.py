@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import pytest
 
+from disconer.export import stored
 from disconer.export.stored import make_graphs
 from disconer.store.checkpoint import Model
 from disconer.store.graphs import NoGraphs, StoredGraphs
@@ -45,10 +46,19 @@ def graphs_once(factory: pytest.TempPathFactory, model: Model) -> StoredGraphs |
 
 
 @pytest.fixture(autouse=True, scope="session")
-def trainings_share_graphs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """For the conftest of tests that train: a run ends with the graphs of its model."""
+def trainings_make_no_graphs() -> Iterator[None]:
+    """For the conftest of tests that train: graphs take longer to trace than a toy takes to learn."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graphs, "make_graphs", lambda model: NoGraphs("this test needs none"))
+        yield
+
+
+@pytest.fixture(scope="module")
+def graphs_are_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """For tests of models with graphs: those of a run, and of `export --compact`, are traced once a structure."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graphs, "make_graphs", partial(graphs_once, tmp_path_factory))
+        patch.setattr(stored, "make_graphs", partial(graphs_once, tmp_path_factory))
         yield
 
 
@@ -65,7 +75,7 @@ def structure(model: Model) -> str:
     described = {
         "modules": repr(network),
         "settings": [config["encoder"], config["head"], config["syntax"]["gcn"]],
-        "transformer": transformer and {**transformer.config.to_dict(), "_name_or_path": None},
+        "transformer": transformer and {**transformer.config.to_dict(), "_name_or_path": None, "dtype": None},
         "weights": [(name, str(weight.dtype), list(weight.shape)) for name, weight in stored.items()],
         "not stored": [(name, buffer.tolist()) for name, buffer in network.named_buffers() if name not in stored],
         "reading": [model.max_subwords, model.reader.padding, list(model.reader.prefix.shape)],

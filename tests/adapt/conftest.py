@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from adapt.tiny import tiny_encoder, write_notes
-from once import trainings_share_graphs
+from once import trainings_make_no_graphs
 
-__all__ = ["trainings_share_graphs"]
+__all__ = ["trainings_make_no_graphs"]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from annotate.running import annotating, folder_of, word_finder
+from disconer.annotate import trainer
 from disconer.annotate.project import Project, Settings
 from disconer.annotate.trainer import divide
 from disconer.cli import app
@@ -17,9 +19,15 @@ from disconer.core.errors import DisconerError
 from disconer.core.types import Document, Entity
 from disconer.formats import write
 from serve.browser import open_browser, open_page
+from training.launch import WITHOUT_GRAPHS
 from training.synthetic import complaints, save_encoder
 
 SMALL = ("training.epochs=3", "training.steps_at_least=0", "training.batch_tokens=64", "training.head_rate=0.01")
+
+
+@pytest.fixture(autouse=True)
+def _without_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainer, "PROGRAM", (sys.executable, str(WITHOUT_GRAPHS)))
 
 
 def done_folder(path: Path, n: int) -> Path:

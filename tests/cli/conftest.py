@@ -1,3 +1,3 @@
-from once import trainings_share_graphs
+from once import graphs_are_shared, trainings_make_no_graphs
 
-__all__ = ["trainings_share_graphs"]
+__all__ = ["graphs_are_shared", "trainings_make_no_graphs"]

@@ -8,6 +8,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from disconer import DisconerError, Document, Entity, write
+from disconer.bench import measurements
+from disconer.bench.runtimes import Startup
+from disconer.bench.timing import Timing
 from disconer.cli import app
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
@@ -36,12 +39,16 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, command, catch_exceptions=False)
 
 
-@pytest.mark.slow
-def test_tables(notes: Path, model: Path) -> None:
+def test_tables(notes: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them; the processes that are timed are those of tests/bench."""
+    timed = {"torch": Startup(Timing((2.0,)), memory=300.0)}
+    started: list[Path] = []
+    monkeypatch.setattr(measurements, "measure_startup", lambda folder, *_, **__: started.append(folder) or timed)
     shown = run("--data", notes).stdout
     assert shown.startswith(f"model {model}, fp32, on CPU")
-    for what in ("Many sentences", "One sentence at a time", "Stages", "Training", "Memory"):
+    for what in ("Many sentences", "One sentence at a time", "Start of a process", "Stages", "Training", "Memory"):
         assert what in shown
+    assert started == [model]
 
 
 def test_json_of_some_parts(notes: Path, model: Path) -> None:

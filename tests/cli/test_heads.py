@@ -19,6 +19,8 @@ from once import made_once
 from serve.fakes import running
 from training.synthetic import complaints, save_encoder
 
+pytestmark = pytest.mark.slow
+
 HEADS = {
     "tagger": {"head.scheme": "BIOHD1234"},
     "grid": {"head.channels": 16, "head.biaffine": 16, "head.hidden": 32, "head.dropout": 0.0},
@@ -27,7 +29,6 @@ HEADS = {
     "sequence": {"head.size": 32, "head.dropout": 0.0},
     "combined": {"head.transitions.stack": 24, "head.transitions.hidden": 32, "head.transitions.dropout": 0.0},
 }
-OTHERS = [name for name in HEADS if name != "grid"]
 GRAPHS = {  # none: torch only
     "tagger": {"network.onnx"},
     "grid": {"network.onnx", "pairs.onnx"},
@@ -101,8 +102,8 @@ def train(folder: Path, out: str, *more: str) -> Path:
     return folder / out
 
 
-@pytest.fixture(scope="module", params=["grid", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=HEADS)
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, graphs_are_shared: None) -> Path:
     """A folder with the name of a head: data, an encoder, a configuration by `init`, and a trained model in `run`."""
     torch.set_num_threads(1)
     return made_once(tmp_path_factory, f"heads/{request.param}", trained)
@@ -210,31 +211,34 @@ def test_spacy(folder: Path) -> None:
         assert [one.key for one in nlp(document.text)._.disconer] == [one.key for one in ner(document.text).entities]
 
 
-@pytest.mark.slow
 def test_bench_times_its_stages(folder: Path) -> None:
     options = ["--repeats", 1, "--device", "cpu", "--runtime", "torch", "--json", "--limit", 20]
+    options += ["--only", "runtimes,stages,training"]  # the others are the same for all heads
     shown = run("bench", "--model", folder / "run", "--data", folder / "data" / "dev.jsonl", *options).stdout
     report = json.loads(shown)
     assert {"encode", STAGES[folder.name], "decode"} <= report["stages"]["seconds"].keys()
     assert report["training"]["ratio"]["value"] > 1
     if GRAPHS[folder.name]:
-        assert report["runtimes"].keys() == report["startup"].keys() == {"onnx", "torch"}
-        assert report["startup"]["onnx"]["median"] < report["startup"]["torch"]["median"]
+        assert report["runtimes"].keys() == {"onnx", "torch"}
 
 
-@pytest.mark.parametrize("how", [pytest.param(["--onnx"], marks=pytest.mark.slow), ["--compact"]])
-def test_export(folder: Path, tmp_path: Path, how: list[str]) -> None:
-    if how == ["--onnx"] and not GRAPHS[folder.name]:
-        refused = CliRunner().invoke(app, ["export", str(folder / "run"), str(tmp_path / "out"), *how])
+def test_export_compact(folder: Path, tmp_path: Path) -> None:
+    run("export", folder / "run", tmp_path / "out", "--compact")
+    found = list(Recognizer.from_pretrained(tmp_path / "out").annotate(gold(folder)))
+    assert sum(len(one.entities) for one in found) > 10
+
+
+@pytest.mark.parametrize("folder", ["transition", "sequence", "combined"], indirect=True)  # others in tests/nn/heads
+def test_export_onnx(folder: Path, tmp_path: Path) -> None:
+    if not GRAPHS[folder.name]:
+        refused = CliRunner().invoke(app, ["export", str(folder / "run"), str(tmp_path / "out"), "--onnx"])
         assert refused.exit_code == 1
         assert f"A head of kind {folder.name} has no ONNX graph" in str(refused.exception)
         return
-    run("export", folder / "run", tmp_path / "out", *how)
+    run("export", folder / "run", tmp_path / "out", "--onnx")
     before, after = (Recognizer.from_pretrained(path) for path in (folder / "run", tmp_path / "out"))
     documents = gold(folder)
     found = list(after.annotate(documents))
-    if how == ["--onnx"]:
-        assert [keys(one) for one in found] == [keys(one) for one in before.annotate(documents)]
-        files = {path.name for path in (tmp_path / "out").glob("*.onnx")}
-        assert files == GRAPHS[folder.name]
+    assert [keys(one) for one in found] == [keys(one) for one in before.annotate(documents)]
     assert sum(len(one.entities) for one in found) > 10
+    assert {path.name for path in (tmp_path / "out").glob("*.onnx")} == GRAPHS[folder.name]

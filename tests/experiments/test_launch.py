@@ -52,6 +52,7 @@ def test_a_failure_leaves_the_others_alone(launched: Any, capsys: pytest.Capture
     assert "[1/2] failed bad: There is no such file." in capsys.readouterr().err
     _, failures = launched({"bad": COMPLETES, "good": FAILS})  # complete runs are passed over, failed ones tried again
     assert failures == {}
+    assert capsys.readouterr().err.count("complete already") == 1
 
 
 def test_a_run_out_of_memory_is_resumed_when_others_have_ended(

@@ -37,8 +37,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "encoder": {"lstm": None, "pooling": "max", "layers": "mix"},
         "head": {"labels": "many", "max_width": None},
     },
-    "capitals": {"case": True, "encoder": {"lstm": None}},
-    "mean of subwords": {"encoder": {"lstm": None, "pooling": "mean"}},
+    "capitals, mean of subwords": {"case": True, "encoder": {"lstm": None, "pooling": "mean"}},
 }
 SMALL = "BiLSTM"
 MODELS_OF_8_BITS = {SMALL: {"encoder": {"lstm": {"size": 8}}}}

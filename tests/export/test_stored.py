@@ -30,12 +30,13 @@ from nn.toy import letter_model, lively, toy_model
 from once import with_graphs_once
 
 SYNTAX = {"parser": "data", "gcn": {"size": 4, "blocks": 2, "heads": 1, "first_layers": 2, "further_layers": 1}}
+NO_CONTEXT: dict[str, Any] = {"layers": 0, "encoder": {"lstm": None}}  # traced in half the time
 MODELS: dict[str, dict[str, Any]] = {
     "span, BiLSTM and GCN": {"encoder": {"lstm": {"size": 8, "layers": 2}}, "syntax": SYNTAX},
     "span, capitals, mix of layers": {"case": True, "encoder": {"lstm": None, "pooling": "max", "layers": "mix"}},
-    "tagger": {"encoder": {"lstm": {"size": 8}}, "head": {"kind": "tagger", "scheme": "BIOHD"}},
-    "sequence": {"encoder": {"lstm": {"size": 8}}, "head": {"kind": "sequence", "size": 8}},
-    "grid": {"encoder": {"lstm": {"size": 8}}, "head": {"kind": "grid", "threshold": 0.3}},
+    "tagger": {**NO_CONTEXT, "head": {"kind": "tagger", "scheme": "BIOHD"}},
+    "sequence": {**NO_CONTEXT, "head": {"kind": "sequence", "size": 8}},
+    "grid": {**NO_CONTEXT, "head": {"kind": "grid", "threshold": 0.3}},
 }
 SAVE: dict[str, Callable[[Model, Path], None]] = {"whole": save_model, "compact": save_compact}
 
@@ -44,7 +45,7 @@ def made(name: str) -> Model:
     if name == "word vectors":
         return vector_model()
     torch.manual_seed(5)
-    model = toy_model(layers=1, **MODELS[name])
+    model = toy_model(**({"layers": 1} | MODELS[name]))
     if model.config.head.kind == "span":
         return lively(model)
     with torch.no_grad():
@@ -80,6 +81,7 @@ def test_both_runtimes_find_the_same(model: Model, form: str, tmp_path: Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("model", ["span, BiLSTM and GCN", "grid"], indirect=True)
 def test_graphs_hold_no_weights(model: Model) -> None:
     """So they are small, and those of other weights are the same."""
     assert isinstance(model.graphs, StoredGraphs)

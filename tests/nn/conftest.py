@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from once import trainings_share_graphs
+from once import graphs_are_shared, trainings_make_no_graphs
 
-__all__ = ["trainings_share_graphs"]
+__all__ = ["graphs_are_shared", "trainings_make_no_graphs"]
 
 
 @pytest.fixture(autouse=True)

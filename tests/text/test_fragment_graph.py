@@ -33,8 +33,8 @@ def test_every_maximal_clique_once(data: st.DataObject, n_nodes: int) -> None:
     assert sorted(found) == sorted(by_hand(n_nodes, edges))
 
 
-def test_a_clique_of_thousands_is_found() -> None:
-    n_nodes = 3000
+def test_a_clique_of_more_than_a_thousand_is_found() -> None:
+    n_nodes = 1500  # deeper than Python recurses
     assert list(maximal_cliques(n_nodes, combinations(range(n_nodes), 2))) == [tuple(range(n_nodes))]
 
 

@@ -11,10 +11,10 @@ import torch
 
 from disconer.config import Config
 from disconer.training import TrainingResult, train
-from once import made_once, trainings_share_graphs
+from once import made_once, trainings_make_no_graphs
 from training.synthetic import complaints, prepare
 
-__all__ = ["trainings_share_graphs"]
+__all__ = ["trainings_make_no_graphs"]
 
 
 @pytest.fixture(autouse=True, scope="session")

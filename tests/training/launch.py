@@ -14,6 +14,7 @@ from disconer.config import Config, config_from_dict, dump_config
 from training.test_resume import metrics
 
 PATIENCE = 180  # seconds
+WITHOUT_GRAPHS = Path(__file__).with_name("without_graphs.py")
 WEIGHT_TOLERANCE = 1e-5  # relative; rounding comes to 1e-6
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 
@@ -24,11 +25,15 @@ def torchrun(n_processes: int, *command: str) -> list[str]:
     return [*launcher, *command]
 
 
-def training(config: Config, out: Path) -> list[str]:
-    """The module that torchrun is to run, and its arguments; the configuration goes beside the run."""
+def training(config: Config, out: Path, *, graphs: bool = False) -> list[str]:
+    """The program that torchrun is to run, and its arguments; the configuration goes beside the run.
+
+    graphs: by the command itself, which makes graphs at the end.
+    """
     path = out.with_suffix(".yaml")
     path.write_text(dump_config(config))
-    return ["-m", "disconer", "train", str(path), "--out", str(out)]
+    program = ["-m", "disconer"] if graphs else [str(WITHOUT_GRAPHS)]
+    return [*program, "train", str(path), "--out", str(out)]
 
 
 def launch(n_processes: int, *command: str) -> subprocess.CompletedProcess[str]:

@@ -24,9 +24,9 @@ pytestmark = [
 
 
 def test_torchrun_starts_anew_then_gives_up_and_resuming_finishes(tmp_path: Path) -> None:
-    config = prepare(tmp_path, complaints(300), complaints(7, seed=2), epochs=6)
+    config = prepare(tmp_path, complaints(200), complaints(7, seed=2), epochs=6)
     out = tmp_path / "run"
-    command = torchrun(2, "--max-restarts=1", *training(config, out), "--resume")
+    command = torchrun(2, "--max-restarts=1", *training(config, out, graphs=True), "--resume")
     launcher = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     kill_process(1, launcher.pid, after_epoch=1, out=out)
     kill_process(1, launcher.pid, after_epoch=2, out=out)

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from disconer.config import config_from_dict
 from disconer.training import train
+from training.conftest import Run
 from training.launch import accumulating, assert_close, launch, training
 from training.synthetic import complaints, prepare
 
@@ -28,21 +30,24 @@ def test_two_processes_are_one_that_accumulates(tmp_path: Path) -> None:
     assert_close(two, one)
 
 
-def test_processes_without_a_sentence_of_their_own(tmp_path: Path) -> None:
+def test_processes_without_a_sentence_of_their_own_start_from_a_model(unbroken: Run, tmp_path: Path) -> None:
     # A pass is one step, of two sentences for three processes; an epoch has three passes.
-    config = prepare(tmp_path, complaints(2), complaints(1), epochs=2, batch_tokens=8, steps_at_least=6)
+    sizes = {"epochs": 2, "batch_tokens": 8, "steps_at_least": 6}
+    values = prepare(tmp_path, complaints(2), complaints(1), **sizes, start_from=str(unbroken.out)).to_dict()
+    config = config_from_dict(values | {"encoder": unbroken.config.to_dict()["encoder"]})
     three, one = tmp_path / "three", tmp_path / "one"
     done = launch(3, *training(config, three))
     assert done.returncode == 0, done.stderr
     assert "Entities of 1 documents" in done.stdout
     assert done.stderr.count("each epoch goes over it 3 times, for 6 steps in all") == 1
+    assert done.stderr.count("note: starts from ") == 1
     train(accumulating(config, 3), one)
     assert_close(three, one)
 
 
 def test_processes_that_differ_say_who_has_what(tmp_path: Path) -> None:
     config = prepare(tmp_path, complaints(4), complaints(2))
-    _, _, *arguments = training(config, tmp_path / "run")
+    _, *arguments = training(config, tmp_path / "run")
     starter = tmp_path / "starter.py"  # gives each process a seed of its own
     starter.write_text(
         "import os, sys\n"

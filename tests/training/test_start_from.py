@@ -27,7 +27,6 @@ from disconer.training.display import Display
 from disconer.training.start_from import first_model
 from disconer.training.state import facts_of_all, run_facts
 from once import made_once
-from training.launch import launch, training
 from training.synthetic import DRUGS, PLACES, complaints, prepare
 from training.test_resume import Killed, assert_same_result, dying_in_epoch
 
@@ -254,13 +253,6 @@ def test_processes_compare_the_model(spans: Family, tmp_path: Path) -> None:
     there = facts_of_all(other, run_facts(other, 2))
     (found,) = differences([("process 0", here), ("process 1", there)])
     assert found.startswith("content of training.start_from ")
-
-
-@pytest.mark.slow
-def test_two_processes_start_from_a_model(spans: Family, tmp_path: Path) -> None:
-    done = launch(2, *training(changed(spans.config, training={"epochs": 1}), tmp_path / "two"))
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count("note: starts from ") == 1
 
 
 # What it is for

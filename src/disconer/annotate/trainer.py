@@ -29,6 +29,7 @@ from disconer.store.names import find_model
 DEV_FRACTION = 0.2
 # People wait for these models, and train again when more is done: a fifth of the usual steps, and no second pass each.
 QUICK = ("training.epochs=10", "training.patience=4", "training.steps_at_least=600", "training.adversarial=0")
+PROGRAM = (sys.executable, "-m", "disconer")
 LOG, RUN = "log.txt", "run"
 State = Literal["idle", "preparing", "running", "measuring", "finished", "failed", "stopped"]
 
@@ -179,7 +180,7 @@ class Trainer:
 
     def _run_process(self, plan: _Plan) -> int:
         settings = [part for setting in self._settings for part in ("--set", setting)]
-        command = [sys.executable, "-m", "disconer", "train", str(plan.folder / "config.yaml")]
+        command = [*PROGRAM, "train", str(plan.folder / "config.yaml")]
         with open(plan.folder / LOG, "wb") as log:
             self._process = subprocess.Popen(
                 [*command, "--out", str(plan.folder / RUN), *settings],

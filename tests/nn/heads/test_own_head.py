@@ -87,6 +87,7 @@ def trained(folder: Path) -> Path:
     return train(config, folder / "run").folder
 
 
+@pytest.mark.usefixtures("graphs_are_shared")
 def test_trained_saved_loaded_and_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = trained(tmp_path)
     said = capsys.readouterr().err

@@ -37,9 +37,10 @@ def words(*ranges: tuple[int, int]) -> tuple[tuple[int, int], ...]:
     return tuple((2 * first, 2 * end - 1) for first, end in ranges)
 
 
-def lively_grid(**settings: object) -> Model:
-    """A grid that finds much."""
-    model = toy_model(("ADR", "Drug"), head={"kind": "grid", **SMALL, **settings})
+def lively_grid(*, without_context: bool = False, **settings: object) -> Model:
+    """A grid that finds much. without_context: on word vectors that are quickly exported."""
+    words: dict[str, Any] = {"layers": 0, "encoder": {"lstm": None}} if without_context else {}
+    model = toy_model(("ADR", "Drug"), **words, head={"kind": "grid", **SMALL, **settings})
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for parameter in model.network.head.parameters():
@@ -193,7 +194,7 @@ def test_the_loss_is_that_written_out(decoding: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("decoding", ["envelopes", "paths"])
 def test_exported_it_finds_the_same(decoding: str, tmp_path: Path) -> None:
-    model = lively_grid(decoding=decoding, reach=12, threshold=0.3)
+    model = lively_grid(without_context=True, decoding=decoding, reach=12, threshold=0.3)
     texts = ["Pain and stiffness in my knees, after 5 mg aspirin. No fever.", "p", "k " * 90, ""]
     export_model(model, tmp_path)
     before, after = Recognizer(model), Recognizer.from_pretrained(tmp_path)
