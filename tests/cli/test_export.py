@@ -55,7 +55,7 @@ def test_compact_and_check(model: Path, tmp_path: Path) -> None:
     card = (out / "README.md").read_text()
     assert "It is stored compactly" in card
     assert "In this form, its F1 on `gold.jsonl` (1 documents) is the same, 100.00." in card
-    run(out, tmp_path / "again", "--compact")  # unlike other exports, it can be exported again
+    run(out, tmp_path / "onnx", "--onnx")  # unlike other exports, it can be exported again
 
 
 @pytest.mark.parametrize("options", [[], ["--compact", "--onnx"], ["--compact", "--int8"]])
