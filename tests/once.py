@@ -45,7 +45,7 @@ def graphs_once(factory: pytest.TempPathFactory, model: Model) -> StoredGraphs |
     return made_once(factory, f"graphs-{structure(model)}", lambda _: make_graphs(model))
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="package")
 def trainings_make_no_graphs() -> Iterator[None]:
     """For the conftest of tests that train: graphs take longer to trace than a toy takes to learn."""
     with pytest.MonkeyPatch.context() as patch:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from disconer import read
-from disconer.text import SPLITTERS
+from disconer import Document, read
+from disconer.core.types import Token
+from disconer.text import SPLITTERS, segment
 
 STOPS = {
     "two short sentences": "No AS.| No AR.",
@@ -140,6 +141,11 @@ def test_a_width_is_that_of_its_paragraph() -> None:
     parts = [PROSE, textwrap.fill(PROSE, 60), "cough\nrash\nno pain at rest", textwrap.fill(PROSE, 90)]
     text = "\n\n".join(parts)
     assert len(SPLITTERS["rules"](text)) == 5 + 5 + 3 + 5
+
+
+def test_tokens_of_another_tokenizer_are_checked() -> None:
+    with pytest.raises(ValueError, match="oken"):
+        segment(Document("d", "no pain"), tokenizer=lambda text, start, end: (Token(3, 7), Token(0, 2)))
 
 
 def test_lines() -> None:

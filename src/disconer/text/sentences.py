@@ -6,7 +6,7 @@ import re
 from typing import Literal, Protocol
 
 from disconer.core.errors import DisconerError
-from disconer.core.types import Document, Token, ordered_sentence
+from disconer.core.types import Document, Sentence, Token, ordered_sentence
 from disconer.text.layout import units
 from disconer.text.stops import sentence_ends
 
@@ -101,5 +101,7 @@ def segment(
     if document.sentences is not None:
         return document
     text = document.text
-    sentences = tuple([ordered_sentence(start, end, tokenizer(text, start, end)) for start, end in splitter(text)])
+    # Our own tokenizers need no check, which takes longer than they do.
+    made = ordered_sentence if tokenizer in TOKENIZERS.values() else Sentence
+    sentences = tuple([made(start, end, tokenizer(text, start, end)) for start, end in splitter(text)])
     return document.replace(sentences=sentences)

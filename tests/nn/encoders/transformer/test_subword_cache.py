@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 
 import numpy as np
@@ -66,6 +67,20 @@ def test_it_forgets_before_it_grows_without_end() -> None:
     for number in range(50):
         cache([f"word {number}"])
     assert len(cache._numbers) < 25
+
+
+def test_long_words_are_forgotten_too() -> None:
+    cache = SubwordCache(SubwordTokenizer(toy_tokenizer())._tokenized, most=1000)
+    for number in range(50):
+        cache([f"{number}{'x' * 1000}"])
+    assert sum(map(len, cache._numbers)) < 10_000
+
+
+def test_a_copy_reads_the_same() -> None:
+    tokenizer = SubwordTokenizer(toy_tokenizer())
+    tokenizer._read_stretches(["no pain"])
+    copy = pickle.loads(pickle.dumps(tokenizer))
+    assert as_lists(copy._read_stretches(["pain here"])) == as_lists(tokenizer._read_stretches(["pain here"]))
 
 
 @pytest.mark.parametrize("family", TOKENIZERS)

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from disconer.nn.heads.grid.reading import MOST_PATHS, Decoding, Envelopes, Steps, read_entities
+from disconer.nn.heads.grid.reading import MOST_PATHS, Decoding, Envelopes, Steps, read_entities, without_parts
 from disconer.nn.windows import Found
 
 
@@ -79,3 +79,11 @@ def test_a_model_that_links_everything_does_not_explode() -> None:
     steps = [(a, b, 1.0) for a, b in combinations(range(60), 2)]
     assert len(read([(0, 59, 1.0, 0.0, 1.0)], steps)) <= MOST_PATHS
     assert len(read([(0, 59, 1.0, 0.0, 1.0)], steps, decoding="paths")) == MOST_PATHS
+
+
+def test_near_duplicates_of_near_duplicates() -> None:
+    wide, middle, narrow = ((0, 2), (4, 6)), ((0, 1), (4, 6)), ((0, 1), (5, 6))
+    found = [Found("x", narrow, 0.5), Found("x", middle, 0.6), Found("x", wide, 0.6), Found("y", narrow, 0.5)]
+    assert without_parts(found) == [found[2], found[3]]
+    likelier = [Found("x", narrow, 0.9), Found("x", middle, 0.8), Found("x", wide, 0.7)]
+    assert without_parts(likelier) == likelier

@@ -17,7 +17,8 @@ import numpy as np
 from disconer.nn.reader import Ints
 
 TOGETHER = 64  # words
-MOST = 2**17  # subwords, and stretches, that are remembered: some 20 MB
+MOST = 2**17  # subwords, and words, that are remembered: some 20 MB
+CHARACTERS = 8  # times as many characters of words
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +51,46 @@ def _looks_around(token: Any) -> bool:
     return bool(token.lstrip or token.rstrip or token.single_word or token.content.split() != [token.content])
 
 
+class Table:
+    """Values of words or subwords, one after another. Room for more is made ahead, so that few arrays are copied."""
+
+    def __init__(self) -> None:
+        self.values: Ints = np.empty(0, np.int64)
+        self._n = 0
+
+    def add(self, more: Ints) -> None:
+        """What was there before stays as it is: others may be reading it."""
+        end = self._n + len(more)
+        if not self._n:
+            self.values = np.empty((2 * end, *more.shape[1:]), more.dtype)
+        elif end > len(self.values):
+            larger = np.empty((2 * end, *more.shape[1:]), more.dtype)
+            larger[: self._n] = self.values[: self._n]
+            self.values = larger
+        self.values[self._n : end] = more
+        self._n = end
+
+    def __len__(self) -> int:
+        return self._n
+
+
 class SubwordCache:
     """Reads stretches of text like `read`, which is asked only for what was not between two spaces before.
 
-    Several threads may use it.
+    Several threads may use it. A copy, also in another process, begins with nothing.
     """
 
     def __init__(self, read: ReadStretches, most: int = MOST) -> None:
         self._read, self._most = read, most
         self._lock = Lock()
-        self._numbers: dict[str, int]
-        self._pieces: Pieces
-        self._first: Ints
         self._forget()
 
+    def __reduce__(self) -> tuple[type[SubwordCache], tuple[ReadStretches, int]]:
+        return SubwordCache, (self._read, self._most)
+
     def __call__(self, stretches: Sequence[str]) -> Pieces:
+        if not stretches:
+            return self._read(stretches)
         split = [stretch.split(" ") for stretch in stretches]
         words = list(chain.from_iterable(split))
         numbers, known, first = self._known(words)
@@ -76,7 +102,7 @@ class SubwordCache:
         moved = np.repeat(places - np.repeat(places[opening], n_words), sizes)  # of each subword, where its word starts
         chosen = np.repeat(first[numbers] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
         return Pieces(
-            sizes=np.add.reduceat(sizes, opening) if len(opening) else sizes,
+            sizes=np.add.reduceat(sizes, opening),
             ids=known.ids[chosen],
             start=known.start[chosen] + moved,
             end=known.end[chosen] + moved,
@@ -85,20 +111,23 @@ class SubwordCache:
     def _known(self, words: Sequence[str]) -> tuple[Ints, Pieces, Ints]:
         """The number of each word; by these numbers, what is known of words; and where in it the subwords start."""
         with self._lock:
-            if max(len(self._numbers), len(self._pieces.ids)) > self._most:
+            if max(len(self._numbers), len(self._ids), self._n_characters // CHARACTERS) > self._most:
                 self._forget()
             if new := set(words).difference(self._numbers):
                 self._learn(list(new))
             numbers = np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words))
-            return numbers, self._pieces, self._first
+            tables = (self._sizes, self._ids, self._start, self._end)
+            return numbers, Pieces(*(table.values for table in tables)), self._first.values
 
     def _learn(self, words: Sequence[str]) -> None:
-        """Tables are replaced, never changed: others may be reading them."""
-        new, old = self._read_joined(words), self._pieces
+        new = self._read_joined(words)
         self._numbers.update(zip(words, range(len(self._numbers), len(self._numbers) + len(words)), strict=True))
-        columns = ((getattr(old, name), getattr(new, name)) for name in Pieces.__slots__)
-        self._pieces = Pieces(*map(np.concatenate, columns))
-        self._first = np.cumsum(self._pieces.sizes) - self._pieces.sizes
+        self._n_characters += sum(map(len, words))
+        self._first.add(np.cumsum(new.sizes) - new.sizes + len(self._ids))
+        self._sizes.add(new.sizes)
+        self._ids.add(new.ids)
+        self._start.add(new.start)
+        self._end.add(new.end)
 
     def _read_joined(self, words: Sequence[str]) -> Pieces:
         """The subwords of each of some words, read many at a time, which takes half the time."""
@@ -113,6 +142,6 @@ class SubwordCache:
         return Pieces(sizes, read.ids, start - places[word], end - places[word])
 
     def _forget(self) -> None:
-        self._numbers = {}
-        self._pieces = self._read([])
-        self._first = self._pieces.sizes
+        self._numbers: dict[str, int] = {}
+        self._n_characters = 0
+        self._sizes, self._first, self._ids, self._start, self._end = (Table() for _ in range(5))

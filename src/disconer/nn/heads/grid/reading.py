@@ -7,9 +7,8 @@ right, taken as independent; it is an entity if that is above the threshold.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Literal
 
 import numpy as np
@@ -22,6 +21,7 @@ Decoding = Literal["envelopes", "paths"]  # first and last word, then what is be
 
 # Windows of a batch are scored with others of like length: a grid is filled up to the longest of those in it.
 LENGTHS = (8, 16, 32, 64, 128, 256)
+MOST_GAPPED = 500  # entities of a label with a gap, in a window: more come only of a model that has not learnt anything
 MOST_PATHS = 16  # between two words: more come only of a model that has not learnt anything
 AFTER_LABELS = 3  # scores after those of the labels: of a link, of an entity without a gap, of one with a gap
 
@@ -114,13 +114,22 @@ def without_parts(found: list[Found]) -> list[Found]:
 
     Those are discontinuous entities that are a part of another of their label.
     """
-    gapped = [entity for entity in found if len(entity.ranges) > 1]
-    left_out = {
-        id(part)
-        for part, whole in permutations(gapped, 2)
-        if part.label == whole.label and part.score <= whole.score and is_part(part.ranges, whole.ranges)
-    }
+    by_label: defaultdict[str, list[Found]] = defaultdict(list)
+    for entity in found:
+        if len(entity.ranges) > 1:
+            by_label[entity.label].append(entity)
+    left_out = {id(part) for gapped in by_label.values() if len(gapped) <= MOST_GAPPED for part in _parts(gapped)}
     return [entity for entity in found if id(entity) not in left_out]
+
+
+def _parts(entities: list[Found]) -> Iterator[Found]:
+    """Those that are a part of one that is as likely or likelier. A part of a part is one of the whole, too."""
+    wholes: list[Found] = []
+    for entity in sorted(entities, key=lambda one: (-one.score, -sum(end - start for start, end in one.ranges))):
+        if any(is_part(entity.ranges, whole.ranges) for whole in wholes):
+            yield entity
+        else:
+            wholes.append(entity)
 
 
 def is_part(ranges: Sequence[Range], others: Sequence[Range]) -> bool:
