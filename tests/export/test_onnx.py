@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from disconer import DisconerError, Document, Sentence
+from disconer.core.cores import chosen_threads
 from disconer.export.onnx import export_model
 from disconer.nn.encoders.vectors import N_SPECIAL, WordReader
 from disconer.nn.encoders.vectors.encoder import CharacterCnn, VectorWords
 from disconer.nn.heads.span import reading
 from disconer.nn.network import build_network
-from disconer.predict.onnx import runtime
 from disconer.predict.onnx.model import OnnxModel
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model
@@ -181,7 +181,7 @@ def test_a_damaged_file_is_named(name: str, small: tuple[Model, Path], tmp_path:
 def test_threads(wanted: str, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", wanted)
     monkeypatch.setattr("disconer.core.cores.usable_cores", lambda: 2)
-    assert runtime.n_threads() == expected
+    assert chosen_threads() == expected
 
 
 def test_any_number_of_threads_finds_the_same(exported: tuple[Model, Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from disconer.core.background import made_ahead
+from disconer.core.cores import chosen_threads
 from disconer.export.graphs import example_inputs
 from disconer.export.tracing import tidied, trace
 from disconer.nn.arrays import WordArrays
 from disconer.nn.encoders.transformer.encoder import TransformerWords
 from disconer.nn.heads.kind import Graph
-from disconer.predict.onnx.runtime import n_threads
-from disconer.predict.onnx.sessions import Array, session_of
+from disconer.predict.onnx.runtime import Array, session_of
 from disconer.store.checkpoint import Model
 
 Feed = Mapping[str, Array]
@@ -47,7 +47,7 @@ class OnnxEncoder:
         with torch.no_grad():
             traced = tidied(trace(graph, encoder))
         self._session = session_of(traced.SerializeToString(), Path("encoder.onnx"))
-        self._threads = n_threads()
+        self._threads = chosen_threads()
 
     def load(self, arrays: Iterable[WordArrays]) -> list[Feed]:
         return [{name: getattr(batch, name) for name in self._session.inputs} for batch in arrays]

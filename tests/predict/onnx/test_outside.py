@@ -11,7 +11,7 @@ from onnx import ModelProto, TensorProto, helper
 
 from disconer import DisconerError, Recognizer
 from disconer.predict.onnx.outside import tensors_outside
-from disconer.predict.onnx.sessions import exported_sessions
+from disconer.predict.onnx.runtime import exported_sessions
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
 from once import with_graphs_once
