@@ -1,4 +1,4 @@
-"""Networks run by ONNX Runtime: graphs made ready, with their own weights or those that a model stores. No torch here."""
+"""Networks run by ONNX Runtime: graphs with their own weights, or with those that a model stores. No torch here."""
 
 from __future__ import annotations
 
