@@ -44,7 +44,7 @@ def run(*arguments: object) -> Result:
 
 def workers_of(parent: int) -> list[int]:
     """The worker processes that a process has started."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["ps", "-ww", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
     found = [line.split(maxsplit=2) for line in listed.splitlines()]
     return [int(pid) for pid, ppid, command in found if int(ppid) == parent and "predict.local.worker" in command]
 
