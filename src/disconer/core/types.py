@@ -259,13 +259,7 @@ class Document:
 
     def replace(self, **changes: Any) -> Document:
         """A copy with some parts changed."""
-        parts = {
-            "id": self.id,
-            "text": self.text,
-            "entities": self.entities,
-            "sentences": self.sentences,
-            "extras": self.extras,
-        }
+        parts = {name: getattr(self, name) for name in Document.__slots__}
         return Document(**(parts | changes))
 
     def __repr__(self) -> str:
