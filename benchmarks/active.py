@@ -20,7 +20,7 @@ import json
 import random
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, pairwise
 from pathlib import Path
@@ -73,10 +73,14 @@ class Simulation:
         self.preset, self.settings, self.seed, self.folder = preset, settings, seed, folder
         self.random = random.Random(seed)
 
-    def run(self, order: str, n_rounds: int, size: int) -> list[Round]:
+    def run(self, order: str, n_rounds: int, size: int, at: Container[int]) -> list[Round]:
+        """Rounds of an order; at random, only those at `at` documents are trained and measured."""
         done = self._first(size)
         rounds = []
         for number in range(1, n_rounds + 1):
+            if order == "random" and len(done) not in at:
+                done += self._at_random(done)[:size]
+                continue
             model = self._train(done, number)
             coming = self._next(model, done, order)[:size]
             rounds.append(self._measured(model, len(done), coming))
@@ -99,14 +103,18 @@ class Simulation:
         return train(config, place / "run", display=Display(quiet=True)).folder
 
     def _next(self, model: Path, done: Sequence[str], order: str) -> list[str]:
-        waiting = [id for id in sorted(self.pool) if id not in set(done)]
-        self.random.shuffle(waiting)
+        waiting = self._at_random(done)
         if order == "random":
             return waiting
         bare = (self.pool[id].replace(entities=()) for id in waiting)
         candidates = {document.id: document.entities for document in near_finder(model).annotate(bare)}
         texts = {id: document.text for id, document in self.pool.items()}
         return most_useful_first(texts, candidates, set(done))
+
+    def _at_random(self, done: Sequence[str]) -> list[str]:
+        waiting = [id for id in sorted(self.pool) if id not in set(done)]
+        self.random.shuffle(waiting)
+        return waiting
 
     def _measured(self, model: Path, n_done: int, coming: Iterable[str]) -> Round:
         finder = Recognizer(load_model(model))
@@ -139,6 +147,10 @@ def curves(files: Sequence[Path]) -> tuple[dict[str, Curve], int]:
     for run in chain.from_iterable(json.loads(file.read_bytes()) for file in files):
         for one in run["rounds"]:
             found[run["order"]][one["documents"]].append(one)
+    first = min(documents for rounds in found.values() for documents in rounds)
+    shared = max((rounds[first] for rounds in found.values() if first in rounds), key=len)
+    for rounds in found.values():  # the first round is the same in both orders: it may be run in one of them
+        rounds.setdefault(first, shared)
     n_seeds = min(len(runs) for rounds in found.values() for runs in rounds.values())
     return {order: {n: _means(runs) for n, runs in sorted(rounds.items())} for order, rounds in found.items()}, n_seeds
 
@@ -206,6 +218,8 @@ def main() -> None:
     run.add_argument("--seed", type=int, default=1)
     run.add_argument("--rounds", type=int, default=8)
     run.add_argument("--size", type=int, default=50, help="documents of a round")
+    at = "documents after which a model is trained at random; by default after each round"
+    run.add_argument("--at", type=int, nargs="+", metavar="N", help=at)
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     run.add_argument("--out", type=Path, required=True)
     for name in ("table", "picture"):
@@ -224,7 +238,8 @@ def main() -> None:
 def simulate(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         simulation = Simulation(given.data, given.preset, given.set, given.seed, Path(folder))
-        rounds = simulation.run(given.order, given.rounds, given.size)
+        at = given.at or range(given.size, given.size * given.rounds + 1, given.size)
+        rounds = simulation.run(given.order, given.rounds, given.size, at)
     record = {"order": given.order, "seed": given.seed, "rounds": [asdict(one) for one in rounds]}
     given.out.write_text(json.dumps([record], indent=2))
 
