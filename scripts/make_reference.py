@@ -16,8 +16,7 @@ import typer
 
 from disconer.cli import app
 from disconer.config import HEADS, preset_names
-from disconer.config.knobs import Knob, knob_tree
-from disconer.config.problems import Key, dotted
+from disconer.config.knobs import Key, Knob, dotted, knob_tree
 from disconer.nn.heads.kind import kind_of
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"

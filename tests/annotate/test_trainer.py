@@ -14,7 +14,7 @@ from disconer.annotate.project import Project, Settings
 from disconer.annotate.trainer import divide
 from disconer.cli import app
 from disconer.cli.annotate import load_suggester
-from disconer.core import installed
+from disconer.core import plugins
 from disconer.core.errors import DisconerError
 from disconer.core.types import Document, Entity
 from disconer.formats import write
@@ -54,7 +54,7 @@ def test_what_was_trained_on_is_never_measured_on_later() -> None:
 
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with annotating(done_folder(tmp_path / "notes", 4)) as server:
-        monkeypatch.setattr(installed, "TRAIN", ("surely_not_installed",))
+        monkeypatch.setattr(plugins, "TRAIN", ("surely_not_installed",))
         status, _, answer = server.ask("POST", "/v1/training", {})
         assert status == 422
         assert "surely_not_installed" in answer["message"]

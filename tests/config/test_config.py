@@ -24,8 +24,8 @@ from disconer.config import (
     preset_names,
     preset_text,
 )
+from disconer.config.load import parse_yaml
 from disconer.config.template import commented_yaml, header_of, template
-from disconer.config.yaml_text import parse_yaml
 from disconer.core.errors import DisconerError
 from disconer.nn.heads.span.kind import ScorerSettings, SpanSettings
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from disconer.evaluate import Counts
-from disconer.evaluate.paired_bootstrap import difference
+from disconer.evaluate.bootstrap import difference
 
 
 def documents(n: int, right: float, seed: int) -> list[Counts]:

@@ -15,8 +15,19 @@ from torch import nn
 
 from disconer import DisconerError
 from disconer.export.compact import save_compact
-from disconer.nn.bits import CHANGE_BITS, MATRIX_BITS, TABLE_BITS, change, from_planes, to_planes
-from disconer.nn.weights import LARGEST, PLANES, SMALL, full_weights, rounded_weights
+from disconer.nn.weights import (
+    CHANGE_BITS,
+    LARGEST,
+    MATRIX_BITS,
+    PLANES,
+    SMALL,
+    TABLE_BITS,
+    change,
+    from_planes,
+    full_weights,
+    rounded_weights,
+    to_planes,
+)
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import load_model, save_model
 from disconer.store.weights import damaged_weights

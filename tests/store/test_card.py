@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from disconer import Document, Entity
-from disconer.config.yaml_text import parse_yaml
+from disconer.config.load import parse_yaml
 from disconer.evaluate import evaluate
 from disconer.store.card import Figures, model_card
 from nn.toy import toy_config

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from disconer import DisconerError, Document, Entity
-from disconer.config.yaml_text import format_yaml
+from disconer.config.load import format_yaml
 from disconer.evaluate import evaluate
 from disconer.nn.scores import UNSCALED
 from disconer.store.checkpoint import record_scale, save_model

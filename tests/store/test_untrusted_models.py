@@ -11,7 +11,7 @@ import pytest
 
 from disconer import DisconerError, Recognizer
 from disconer.core.files import CONFIG
-from disconer.nn.encoders.transformer.settings import TOKENIZER_CONFIG
+from disconer.nn.encoders.transformer.pretrained import TOKENIZER_CONFIG
 from disconer.store.checkpoint import load_model, save_model
 from nn.toy import toy_model
 

@@ -10,9 +10,7 @@ import torch
 
 from disconer import DisconerError
 from disconer.store.checkpoint import load_model
-from disconer.training import saving
-from disconer.training.saving import EpochWriter, copied
-from disconer.training.state import Progress, RunFolder
+from disconer.training.state import EpochWriter, Progress, RunFolder, copied
 from nn.toy import letter_model
 
 HISTORY = [{"epoch": 1, "dev_f1": 0.5}]
@@ -50,7 +48,7 @@ def test_a_full_disk_is_told_when_the_next_epoch_ends(tmp_path: Path, monkeypatc
     def full(*_: object) -> None:
         raise DisconerError("the disk is full")
 
-    monkeypatch.setattr(saving.RunFolder, "save", full)
+    monkeypatch.setattr(RunFolder, "save", full)
     writer = EpochWriter(RunFolder(tmp_path), aside=True)
     writer.save(letter_model(), Progress(list(HISTORY)), {})
     with pytest.raises(DisconerError, match="the disk is full"):
@@ -64,7 +62,7 @@ def test_who_stops_a_training_may_resume_it_at_once(tmp_path: Path, monkeypatch:
         time.sleep(0.2)
         written.append(True)
 
-    monkeypatch.setattr(saving.RunFolder, "save", slow)
+    monkeypatch.setattr(RunFolder, "save", slow)
     writer = EpochWriter(RunFolder(tmp_path), aside=True)
     writer.save(letter_model(), Progress(list(HISTORY)), {})
     with pytest.raises(KeyboardInterrupt), writer:

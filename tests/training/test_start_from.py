@@ -17,8 +17,7 @@ from disconer.config import Config, config_from_dict
 from disconer.demo import demo_config
 from disconer.runs.processes import differences
 from disconer.store.checkpoint import Model, load_model
-from disconer.store.description import read_description
-from disconer.store.digest import model_digest
+from disconer.store.description import model_digest, read_description
 from disconer.store.names import find_model
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 from disconer.training import train

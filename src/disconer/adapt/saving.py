@@ -15,7 +15,7 @@ from typing import Any
 from disconer.adapt.cache import TokenCache
 from disconer.adapt.model import MaskedModel, Pretrained
 from disconer.adapt.settings import AdaptResult
-from disconer.config.yaml_text import format_yaml
+from disconer.config.load import format_yaml
 from disconer.core.files import replace_file
 from disconer.nn.encoders.transformer import Case
 from disconer.nn.encoders.transformer.pretrained import quiet

@@ -16,7 +16,7 @@ from disconer.config import Config, load_config
 from disconer.config.template import template
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
-from disconer.core.installed import require_training
+from disconer.core.plugins import require_training
 from disconer.core.types import Document
 from disconer.evaluate import evaluate
 from disconer.evaluate.stats import survey

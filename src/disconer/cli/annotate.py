@@ -13,7 +13,7 @@ import typer
 
 from disconer.cli.serve import HOST, LOOPBACK, NEEDED, TOKEN_VARIABLE
 from disconer.core.errors import DisconerError
-from disconer.core.installed import require
+from disconer.core.plugins import require
 
 if TYPE_CHECKING:
     from disconer.annotate.project import Settings  # loaded when the command runs: it needs the extra

@@ -11,7 +11,7 @@ import typer
 from disconer.bench.timing import PARTS, REPEATS, SENTENCES, ClockName, Part, Settings
 from disconer.cli.console import show
 from disconer.core.errors import DisconerError
-from disconer.core.installed import require_training
+from disconer.core.plugins import require_training
 from disconer.predict.settings import RuntimeName
 from disconer.store.names import default_model, find_model
 

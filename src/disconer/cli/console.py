@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from disconer.core.amount import Amount
-from disconer.core.ledger import Ledger
+from disconer.core.ledger import Amount, Ledger
 from disconer.core.progress import progress
 
-__all__ = ["progress", "report"]
+if TYPE_CHECKING:
+    from disconer.evaluate import Evaluation
+
+__all__ = ["progress", "report", "say_written", "show", "show_evaluation"]
 
 
 def report(ledger: Ledger) -> None:
@@ -49,3 +52,13 @@ def show(title: str, columns: Sequence[str], sections: Iterable[Iterable[Sequenc
         table.add_section()
     width = None if sys.stdout.isatty() else _UNBOUNDED
     Console(width=width, markup=False, highlight=False, emoji=False).print(table)
+
+
+def show_evaluation(evaluation: Evaluation) -> None:
+    """Print all tables of an evaluation."""
+    from disconer.evaluate.table import tables
+
+    for table in tables(evaluation):
+        show(table.title, table.columns, table.sections)
+        if table.note:
+            print(f"{table.note}\n")

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from disconer.cli.console import progress, report, say_written
-from disconer.core.amount import Amount
-from disconer.core.ledger import Ledger
+from disconer.core.ledger import Amount, Ledger
 from disconer.formats import format_for, format_named, read, write
 
 

@@ -11,7 +11,7 @@ import typer
 
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import WEIGHTS
-from disconer.core.installed import require_training
+from disconer.core.plugins import require_training
 from disconer.formats.target import new_folder
 from disconer.store.names import DEMO, demo_folder
 

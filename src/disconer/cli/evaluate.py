@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disconer.cli.console import progress, report, show
+from disconer.cli.console import progress, report, show_evaluation
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
@@ -140,13 +140,3 @@ def evaluate_cli(
         print(json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False))
     else:
         show_evaluation(evaluation)
-
-
-def show_evaluation(evaluation: Evaluation) -> None:
-    """Print all tables of an evaluation."""
-    from disconer.evaluate.table import tables
-
-    for table in tables(evaluation):
-        show(table.title, table.columns, table.sections)
-        if table.note:
-            print(f"{table.note}\n")

@@ -11,7 +11,7 @@ import typer
 from disconer.cli.console import show
 from disconer.cli.train import INTERRUPTED
 from disconer.core.errors import DisconerError
-from disconer.core.installed import require_training
+from disconer.core.plugins import require_training
 
 if TYPE_CHECKING:
     from disconer.experiments.figures import Comparison  # loaded when the command runs, so that --help is fast

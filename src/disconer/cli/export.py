@@ -9,8 +9,8 @@ import typer
 
 from disconer.cli.console import report, show
 from disconer.core.errors import DisconerError, Where
-from disconer.core.installed import require_training
 from disconer.core.ledger import Ledger
+from disconer.core.plugins import require_training
 from disconer.core.types import Kind
 from disconer.formats import read
 from disconer.formats.source import Source

@@ -22,9 +22,8 @@ from disconer.cli.outputs import (
     target_format,
 )
 from disconer.cli.predict_on_ray import predict_on_ray, refuse_with_ray, refuse_without_ray
-from disconer.core.amount import Amount
 from disconer.core.errors import DisconerError
-from disconer.core.ledger import Ledger
+from disconer.core.ledger import Amount, Ledger
 from disconer.core.types import Document
 from disconer.formats import Format, write
 from disconer.formats.remote import open_source

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.core.errors import DisconerError
-from disconer.core.installed import require
+from disconer.core.plugins import require
 from disconer.predict.ray.plan import check_ray_installed
 from disconer.predict.settings import RuntimeName
 from disconer.serve.limits import Limits

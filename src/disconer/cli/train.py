@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.processes import end_process, is_first, one_voice, say_stopped
-from disconer.core.installed import require_training
+from disconer.core.plugins import require_training
 
 if TYPE_CHECKING:
     from disconer.training import TrainingResult  # loaded when the command runs: it imports torch
@@ -85,7 +85,7 @@ def _how_to_go_on(out: Path) -> str:
 
 
 def _print(result: TrainingResult, *, as_json: bool) -> None:
-    from disconer.cli.evaluate import show_evaluation
+    from disconer.cli.console import show_evaluation
 
     splits = {"dev": result.dev, "test": result.test}
     evaluations = {split: evaluation for split, evaluation in splits.items() if evaluation is not None}

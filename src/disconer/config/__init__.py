@@ -3,8 +3,8 @@
 May import `core`, `text` and `formats`. No torch.
 """
 
+from disconer.config.knobs import ConfigError
 from disconer.config.load import config_from_dict, dump_config, flat, load_config, load_head, preset_names, preset_text
-from disconer.config.problems import ConfigError
 from disconer.config.schema import (
     ENCODERS,
     CharacterConfig,

@@ -1,19 +1,53 @@
-"""The schema as a tree of knobs, each described in words, and pydantic's errors as readable problems."""
+"""The schema as a tree of knobs, each described in words; all problems of a configuration, in one readable error."""
 
 from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from disconer.config.problems import Key, Problem, dotted
 from disconer.config.schema import ENCODERS, Config
 from disconer.config.section import DEFAULT_HEAD, HEADS, Section, in_words, kind_in
+from disconer.core.errors import DisconerError, Where
+
+Key = tuple[str | int, ...]  # the path of a value: ("training", "seed")
+
+
+class Problem(NamedTuple):
+    """A problem: its key, what is wrong, and where (a line, an override)."""
+
+    key: Key
+    what: str
+    place: str | None = None
+
+    def __str__(self) -> str:
+        name = dotted(self.key)
+        place = f" ({self.place})" if self.place else ""
+        return f"{name}{place}: {self.what}" if name else f"{self.place}: {self.what}" if self.place else self.what
+
+
+def dotted(key: Key) -> str:
+    """The name of a key, as in overrides: training.seed."""
+    return ".".join(map(str, key))
+
+
+class ConfigError(DisconerError):
+    """An invalid configuration, with all of its `problems`."""
+
+    def __init__(self, problems: Sequence[Problem], origin: str | None = None) -> None:
+        self.problems = tuple(problems)
+        super().__init__("This configuration is invalid", where=Where(origin))
+
+    def _paragraph(self) -> str:
+        count = f"{len(self.problems)} problems" if len(self.problems) > 1 else "a problem"
+        place = f"{self.where}: " if str(self.where) else ""
+        return f"{place}This configuration has {count}:" + "".join(f"\n  {problem}" for problem in self.problems)
+
 
 Json = Mapping[str, Any]
 

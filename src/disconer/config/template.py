@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from disconer.config.knobs import Knob, knob_tree
-from disconer.config.load import load_config
+from disconer.config.load import format_yaml, load_config
 from disconer.config.schema import Config
-from disconer.config.yaml_text import format_yaml
 
 _COLUMN = 32  # column of comments, if the setting is short enough
 _INDENT = "  "

@@ -1,12 +1,16 @@
-"""Registries of plug-ins (heads, encoders, formats, …): built-in ones, and those that other packages add."""
+"""What other packages bring: plug-ins (heads, encoders, formats, …) in registries, and the packages of extras.
+
+The core of disconer runs without the packages of its extras.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import Any, Generic, TypeVar, cast
 
 from disconer.core.errors import DisconerError
@@ -75,3 +79,24 @@ def _load_added(point: EntryPoint, what: str) -> Any:
             got=f"{type(error).__name__}: {error}",
             fix="Update or uninstall that package.",
         ) from error
+
+
+TRAIN = ("torch", "transformers", "accelerate")
+
+
+def is_installed(package: str) -> bool:
+    """Whether a package can be imported; it is not."""
+    return find_spec(package) is not None
+
+
+def require(what: str, extra: str, packages: Sequence[str]) -> None:
+    """Refuse what needs the packages of an extra where one is missing. what: as the subject of a sentence."""
+    if missing := [package for package in packages if not is_installed(package)]:
+        raise DisconerError(
+            f"{what} needs packages that are not installed: {', '.join(missing)}",
+            fix=f"Install them: pip install 'disconer[{extra}]'.",
+        )
+
+
+def require_training(what: str) -> None:
+    require(what, "train", TRAIN)

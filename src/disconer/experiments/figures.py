@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from disconer.core.types import Kind
 from disconer.evaluate import Counts, Spread, spread
+from disconer.evaluate.bootstrap import Difference, difference
 from disconer.evaluate.entity_lists import ListedDocument, each_document, gap_group, length_group, totals
-from disconer.evaluate.paired_bootstrap import Difference, difference
 from disconer.experiments.places import Place
 from disconer.experiments.results import Result, Results, splits_of
 

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from disconer.config import Config, ConfigError, load_config
-from disconer.config.problems import Key, Problem
-from disconer.config.yaml_text import parse_yaml
+from disconer.config.knobs import Key, Problem
+from disconer.config.load import parse_yaml
 from disconer.core.errors import DisconerError, Where
 from disconer.formats.source import decode
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from disconer.core.types import Kind
+from disconer.evaluate.bootstrap import Difference
 from disconer.evaluate.entity_lists import GAPS, LENGTHS
-from disconer.evaluate.paired_bootstrap import Difference
 from disconer.evaluate.table import NONE, Row, Table
 from disconer.experiments.figures import (
     GAP,

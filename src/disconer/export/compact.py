@@ -13,8 +13,7 @@ from disconer.core.files import WEIGHTS, replace_file
 from disconer.nn.encoders.transformer.bundled import base_of, digest, is_base
 from disconer.nn.weights import rounded_weights, write_weights
 from disconer.store.checkpoint import Model, describe, save_graphs
-from disconer.store.description import write_description
-from disconer.store.exported import COMPACT, CompactDescription
+from disconer.store.description import COMPACT, CompactDescription, write_description
 
 
 def save_compact(model: Model, folder: Path) -> None:

@@ -9,8 +9,7 @@ from disconer.core.files import replace_file
 from disconer.export.quantize import quantize, shrink
 from disconer.export.tracing import graphs_of, tidied, trace
 from disconer.store.checkpoint import Model, describe
-from disconer.store.description import write_description
-from disconer.store.exported import RUNTIME, RuntimeDescription
+from disconer.store.description import RUNTIME, RuntimeDescription, write_description
 from disconer.store.graphs import NETWORK, ONNX
 
 

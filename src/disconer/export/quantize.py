@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from disconer.nn.int8 import BITS, INT8_SCALES, INT8_VALUES, block_size, quantized
 from disconer.nn.reader import Floats
+from disconer.nn.weights import BITS, INT8_SCALES, INT8_VALUES, block_size, quantized
 
 SMALL = 2**12  # elements; smaller tensors are not worth it
 LARGEST = 127  # of signed 8-bit integers

@@ -17,8 +17,8 @@ from disconer.core.files import WEIGHTS
 from disconer.export.quantize import compute_with_8_bits, drop_unused, products_of_8_bits
 from disconer.export.tracing import graphs_of, tidied, trace
 from disconer.nn.heads.kind import Graph
-from disconer.nn.int8 import block_size
 from disconer.nn.network import AnyNetwork
+from disconer.nn.weights import block_size
 from disconer.store.checkpoint import Model
 from disconer.store.graphs import INT8_NETWORK, NETWORK, NoGraphs, Shapes, StoredGraph, StoredGraphs
 

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import Any
 
 from disconer.core.errors import DisconerError
-from disconer.core.installed import is_installed
 from disconer.core.ledger import Ledger
+from disconer.core.plugins import is_installed
 from disconer.core.types import Document
 from disconer.formats.parquet import COLUMNS, document_of_row, schema, to_table
 

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from disconer.nn.arrays import WordArrays
+from disconer.nn.devices import sent
 from disconer.nn.reader import Reader
-from disconer.nn.transfer import sent
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 

@@ -1,33 +1,104 @@
-"""Weights in a quarter of their size: stored with few bits, used with 32. All that it costs is rounding.
+"""Weights with few bits: compact ones, in a quarter of their size, and matrices for products with 8 bits.
 
-Every row of a large weight is stored as whole numbers, and the largest absolute value that they stand for. Tables that
-are looked up bear coarser numbers than matrices that are multiplied with: 7 and 9 bits change fewer entities than 8 and
-8 do, in the same size. Where it is known what a weight was before training, only the change is stored: that is small,
-so that 6 bits are finer than 9 of the weight itself, and of tables only the rows that training met.
+Compact weights are stored with few bits and used with 32: all that it costs is rounding. Every row of a large weight is
+stored as whole numbers, and the largest absolute value that they stand for. Tables that are looked up bear coarser
+numbers than matrices that are multiplied with: 7 and 9 bits change fewer entities than 8 and 8 do, in the same size.
+Where it is known what a weight was before training, only the change is stored: that is small, so that 6 bits are finer
+than 9 of the weight itself, and of tables only the rows that training met.
+
+Nothing here needs torch but what rounds the weights of a network, or gives them back to one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from math import prod
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+from numpy.typing import NDArray
 
 from disconer.core.files import replace_file
-from disconer.nn.bits import (
-    CHANGE,
-    CHANGE_BITS,
-    LARGEST,
-    MATRIX_BITS,
-    PLANES,
-    ROWS,
-    TABLE_BITS,
-    change,
-    restore,
-    to_planes,
-)
+from disconer.nn.reader import Floats, Ints
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+
+class Planes(Protocol):
+    """What `to_planes` gives: an array, or a file that is read as an array is, some columns after others."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def __getitem__(self, key: tuple[slice, slice], /) -> Any: ...
+
+
+Bytes = NDArray[np.uint8]
+Numbers = NDArray[np.uint16]
+
+TABLE_BITS, MATRIX_BITS = 7, 9  # of the numbers of tables that are looked up, and of all other large weights
+CHANGE_BITS = 6  # of what training changed in the weights of an encoder that comes with disconer
+PLANES, LARGEST = ":planes", ":largest"  # what a weight's two parts are called beside its name
+CHANGE, ROWS = ":change", ":rows"  # the planes of a change, and the rows that it is of
+BLOCK = 2**17  # numbers that are unpacked at once, about: few enough for a processor's cache
+
+
+def to_planes(numbers: Numbers, bits: int) -> Bytes:
+    """The first bit of all numbers, the second of all numbers, and so on, from the highest.
+
+    >>> to_planes(np.array([5, 1], np.uint16), 3)  # 101 and 001
+    array([[128],
+           [  0],
+           [192]], dtype=uint8)
+
+    Shape: (bits, numbers / 8)
+    """
+    return np.stack([np.packbits((numbers >> bit & 1).astype(np.uint8)) for bit in reversed(range(bits))])
+
+
+def from_planes(planes: Bytes, count: int) -> Numbers:
+    """The numbers again.
+
+    >>> from_planes(to_planes(np.array([5, 1, 7], np.uint16), 3), 3)
+    array([5, 1, 7], dtype=uint16)
+    """
+    numbers = np.zeros(count, np.uint16)
+    for plane in planes:
+        numbers <<= 1
+        numbers |= np.unpackbits(plane, count=count)
+    return numbers
+
+
+def restore(name: str, planes: Planes, largest: Floats, weight: Floats) -> None:
+    """Fill a weight. name: for the message if it does not fit."""
+    for first, block in _row_blocks(name, planes, largest, weight.shape):
+        weight[first : first + len(block)] = block.reshape(-1, *weight.shape[1:])
+
+
+def change(name: str, weight: Floats, rows: Ints, planes: Planes, largest: Floats) -> None:
+    """Change some rows of a weight."""
+    for first, block in _row_blocks(name, planes, largest, (len(rows), *weight.shape[1:])):
+        weight[rows[first : first + len(block)]] += block.reshape(-1, *weight.shape[1:])
+
+
+def _row_blocks(name: str, planes: Planes, largest: Floats, shape: tuple[int, ...]) -> Iterator[tuple[int, Floats]]:
+    """Some rows after others, each with the place of its first.  Shape: (rows, columns)"""
+    bits, n_bytes = planes.shape
+    if n_bytes != -(-prod(shape) // 8) or largest.shape != shape[:1]:
+        raise RuntimeError(f"size mismatch for {name}: the network has {tuple(shape)}")
+    n_steps = 2 ** (bits - 1) - 1
+    n_rows, n_columns = shape[0], prod(shape[1:])
+    at_once = 8 * max(1, BLOCK // (8 * max(1, n_columns)))  # rows; a multiple of 8, so that blocks are whole bytes
+    step = largest.astype(np.float32)[:, None] / np.float32(n_steps)  # (rows, 1)
+    for first in range(0, n_rows, at_once):
+        end = min(first + at_once, n_rows)
+        of_block = planes[:, first * n_columns // 8 : -(-end * n_columns // 8)]
+        block = from_planes(of_block, (end - first) * n_columns).astype(np.float32).reshape(end - first, n_columns)
+        block -= n_steps
+        block *= step[first:end]
+        yield first, block
+
 
 SMALL = 2**12  # numbers; fewer are stored with 16 bits
 UNMET = 0.01  # a row of a table changes by less, for its largest value, if training never met it: rounding and decay
@@ -38,6 +109,9 @@ def rounded_weights(network: nn.Module, base: Mapping[str, Tensor] | None = None
 
     base: what some of its weights were before training; whoever restores them needs these, too.
     """
+    import torch
+    from torch import nn
+
     base = base or {}
     tables = {f"{name}.weight" for name, part in network.named_modules() if isinstance(part, nn.Embedding)}
     stored = {}
@@ -67,6 +141,8 @@ def full_weights(
     like: the weights of the network that they are for, which say what shape they have.
     base: those that changes are of.
     """
+    import torch
+
     base = base or {}
     full = {}
     for name, tensor in stored.items():
@@ -85,6 +161,8 @@ def full_weights(
 
 def _rounded(weight: Tensor, bits: int) -> tuple[Tensor, Tensor]:
     """Shape: (bits, numbers / 8), (rows,)"""
+    import torch
+
     rows = weight.flatten(1)  # (rows, columns)
     largest = rows.abs().amax(1).half()
     n_steps = 2 ** (bits - 1) - 1  # from nothing to the largest
@@ -98,3 +176,27 @@ def write_weights(weights: Mapping[str, Tensor], path: Path) -> None:
     from safetensors.torch import save
 
     replace_file(path, save({name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}))
+
+
+# Matrices for products that are computed with 8 bits: ONNX Runtime's operator MatMulNBits. The inputs of such a product
+# are rounded row by row as they come, so that other sentences of a batch do not decide how coarsely. (Their padding
+# still changes the last bits of sums in 32 bits, and so scores in the third decimal.)
+BITS, MIDDLE, LARGEST_STEP = 8, 128, 127
+BLOCKS = (128, 64, 32, 16)  # inputs that share a scale, those first that are fastest
+INT8_VALUES, INT8_SCALES = ":int8", ":scales"  # what a matrix's two parts are called beside its name
+
+
+def block_size(n_inputs: int) -> int | None:
+    """How many of the inputs of a matrix share a scale; None if it cannot be quantised."""
+    return next((block for block in BLOCKS if n_inputs % block == 0), None)
+
+
+def quantized(matrix: Floats, block: int) -> tuple[Bytes, Floats]:
+    """Whole numbers around `MIDDLE`, and the scale of each block.
+
+    Shape: (outputs, inputs) -> (outputs, inputs / block, block), (outputs * inputs / block,)
+    """
+    blocks = matrix.reshape(len(matrix), -1, block)
+    scales = np.abs(blocks).max(-1, keepdims=True) / np.float32(LARGEST_STEP)
+    scales[scales == 0] = 1
+    return (np.rint(blocks / scales) + MIDDLE).astype(np.uint8), scales.ravel()

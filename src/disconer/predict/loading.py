@@ -8,7 +8,7 @@ from pathlib import Path
 
 from disconer.core.errors import DisconerError, DisconerWarning, Where
 from disconer.core.files import ONNX_GRAPH, WEIGHTS
-from disconer.core.installed import TRAIN, is_installed
+from disconer.core.plugins import TRAIN, is_installed
 from disconer.nn.runtime import AnyModel, Device, Precision, RuntimeName
 from disconer.predict.settings import Settings
 from disconer.store.description import read_description

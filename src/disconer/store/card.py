@@ -8,7 +8,7 @@ from string import Template
 from typing import Any
 
 from disconer.config import Config
-from disconer.config.yaml_text import format_yaml
+from disconer.config.load import format_yaml
 from disconer.core.types import Kind
 from disconer.nn.heads.kind import kind_of
 from disconer.text.syntax.spec import ParserSpec, parser_spec

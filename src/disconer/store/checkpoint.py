@@ -1,8 +1,13 @@
-"""Models on disk: config.json, model.safetensors, tokenizer files, a model card. No pickle; loading runs no code."""
+"""Models on disk: config.json, model.safetensors, tokenizer files, a model card. No pickle; loading runs no code.
+
+Sizes that the files state are checked before memory is taken for them: every weight of a network is stored, in at least
+six bits; only differences from a bundled encoder are not. So a network with many more weights than its file has bytes
+is not this file's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,22 +16,30 @@ import torch
 from torch import Tensor, nn
 
 from disconer.config import Config, config_from_dict
-from disconer.core.errors import Where
-from disconer.core.files import CONFIG, WEIGHTS
+from disconer.core.errors import DisconerError, Where
+from disconer.core.files import BUNDLED_ENCODERS, CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.evaluate.comparison import Comparison
 from disconer.nn.encoders import build_encoding
-from disconer.nn.encoders.transformer.bundled import base_of, check_base
+from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, base_of, check_base
 from disconer.nn.network import AnyNetwork, TorchRuntime, build_network
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import UNSCALED, ScoreScale
 from disconer.nn.weights import full_weights, write_weights
 from disconer.store.card import Figures
-from disconer.store.description import FORMAT_VERSION, damaged, read_description, read_scale, write_description
-from disconer.store.exported import COMPACT, INT8, RUNTIME, CompactDescription
+from disconer.store.description import (
+    COMPACT,
+    FORMAT_VERSION,
+    INT8,
+    RUNTIME,
+    CompactDescription,
+    damaged,
+    read_description,
+    read_scale,
+    write_description,
+)
 from disconer.store.graphs import UNKNOWN, NoGraphs, StoredGraphs, read_graphs, write_graphs
-from disconer.store.sizes import check_parameters, check_sizes
 from disconer.store.weights import damaged_weights
 
 
@@ -161,3 +174,61 @@ def _load_weights(network: nn.Module, path: Path, base: Mapping[str, Tensor]) ->
 
     with damaged_weights(path):
         network.load_state_dict(full_weights(load_file(path), network.state_dict(), base))
+
+
+WEIGHTS_PER_BYTE = 2  # more than the 8/6 of the fewest bits
+NOT_STORED = 2**20  # numbers that are computed, not stored, such as positions
+MOST_LAYERS = 1000
+# What is built so many times.
+_REPEATED = ("layers", "blocks", "heads", "experts", "highways", "num_hidden_groups", "inner_group_num")
+
+
+def check_sizes(description: Mapping[str, Any], weights: Path, base: str | None) -> None:
+    """Refuse numbers that no network has which fits the weights: any may be the length of a loop or of a vector."""
+    if not weights.is_file():
+        raise DisconerError(
+            "The weights of this model are missing", where=Where(str(weights)), fix="Copy the complete model again."
+        )
+    most = _most_weights(weights, base)
+    config = description.get("config", {})
+    sections = {f"config.{name}": config.get(name) for name in ("encoder", "syntax", "head")}
+    for section, values in (sections | {"encoder": description.get("encoder")}).items():
+        for name, number in _numbers(values, section):
+            limit = MOST_LAYERS if name.endswith(_REPEATED) else most
+            if number > limit:
+                raise _too_large(weights, f"{name} = {str(number)[:30]}", f"at most {limit:,}")
+
+
+def check_parameters(network: nn.Module, weights: Path, base: str | None) -> None:
+    """Refuse a network with more weights than its file can hold. network: on the device meta, without memory."""
+    n_weights, most = sum(weight.numel() for weight in network.state_dict().values()), _most_weights(weights, base)
+    if n_weights > most:
+        raise _too_large(weights, f"a network of {n_weights:,} weights", f"at most {most:,}")
+
+
+def _most_weights(weights: Path, base: str | None) -> int:
+    files = [weights, *([BUNDLED_ENCODERS / base / COMPACT_WEIGHTS] if base else [])]
+    n_bytes = sum(path.stat().st_size for path in files if path.is_file())
+    return WEIGHTS_PER_BYTE * n_bytes + NOT_STORED
+
+
+def _numbers(value: Any, name: str) -> Iterator[tuple[str, int]]:
+    """Every whole number of a JSON value, with its name."""
+    if isinstance(value, int):
+        yield name, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _numbers(item, f"{name}.{key}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from _numbers(item, name)
+
+
+def _too_large(weights: Path, got: str, expected: str) -> DisconerError:
+    return DisconerError(
+        "The configuration of this model describes a network that its weights do not fill",
+        where=Where(str(weights.with_name(CONFIG))),
+        got=got,
+        expected=f"{expected}, by the size of {weights.name}",
+        fix="Copy the complete model again, or do not trust it.",
+    )

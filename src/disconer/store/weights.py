@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
-from disconer.nn.bits import CHANGE, LARGEST, PLANES, ROWS, Bytes, change, restore
 from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, IN_NETWORK, check_base
 from disconer.nn.reader import Floats
-from disconer.store.exported import COMPACT, CompactDescription
+from disconer.nn.weights import CHANGE, LARGEST, PLANES, ROWS, Bytes, change, restore
+from disconer.store.description import COMPACT, CompactDescription
 
 HEADER_SIZE = 8  # bytes: of the number that says how long the header is
 TYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "u1", "BOOL": "?"}  # as safetensors names them

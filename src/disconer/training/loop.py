@@ -29,8 +29,7 @@ from disconer.text.syntax.spec import NONE
 from disconer.training.display import Display
 from disconer.training.examples import Batch, Example, Plan, Step
 from disconer.training.optimizer import Adversary, build_optimizer, build_schedule
-from disconer.training.saving import EpochWriter
-from disconer.training.state import Progress, RunFolder
+from disconer.training.state import EpochWriter, Progress, RunFolder
 
 
 def measure(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> Evaluation:

@@ -1,7 +1,10 @@
-"""A training run, from configuration to model."""
+"""A training run, from configuration to model, and what it keeps of the best one: metrics, entities, speed."""
 
 from __future__ import annotations
 
+import json
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,10 @@ from accelerate import Accelerator
 
 from disconer.config import Config
 from disconer.core.errors import DisconerError, Where
-from disconer.evaluate import Evaluation
+from disconer.core.files import replace_file
+from disconer.core.types import Document
+from disconer.evaluate import Evaluation, evaluate
+from disconer.evaluate.entity_lists import LISTS, ListedDocument, dump_lists, listed
 from disconer.nn.devices import use_chosen_threads
 from disconer.nn.scores import UNSCALED
 from disconer.nn.windows import Windower
@@ -24,10 +30,9 @@ from disconer.training.data import TrainingData, read_data, with_heads
 from disconer.training.display import Display
 from disconer.training.examples import Example, Learnable, examples_fingerprint, make_examples
 from disconer.training.graphs import GraphsAhead, graphs_ahead
-from disconer.training.loop import Loop, scale_on
-from disconer.training.measured import keep_measures, measure_split
+from disconer.training.loop import Loop, predict_all, scale_on
 from disconer.training.start_from import check_start, first_model
-from disconer.training.state import RunFolder, check_record, facts_of_all, run_facts, write_record
+from disconer.training.state import SPEED, RunFolder, check_record, facts_of_all, run_facts, write_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +152,36 @@ def _finish(
     result = TrainingResult(folder.best, best_epoch, kept["dev"].evaluation, test)
     display.result(result)
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A model on a split. seconds: from segmented documents to entities."""
+
+    evaluation: Evaluation
+    lists: list[ListedDocument]
+    sentences: int
+    seconds: float
+
+
+def measure_split(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> Measured:
+    """Predict `gold`, divided among processes, and evaluate all of it once."""
+    start = time.perf_counter()
+    predicted = predict_all(recognizer, gold, accelerator)
+    seconds = time.perf_counter() - start
+    n_sentences = sum(len(document.sentences or ()) for document in gold)
+    return Measured(evaluate(gold, predicted), list(map(listed, gold, predicted)), n_sentences, seconds)
+
+
+def keep_measures(folder: RunFolder, splits: Mapping[str, Measured], device: str) -> None:
+    """Write them, in the order of `splits`; the metrics come last, so if they exist, everything does."""
+    speed = {name: {"sentences": one.sentences, "seconds": one.seconds} for name, one in splits.items()}
+    _write(folder.path / SPEED, {"device": device} | speed)
+    for name, one in splits.items():
+        replace_file(folder.path / LISTS.format(split=name), dump_lists(one.lists))
+    for name, one in splits.items():
+        _write(folder.path / f"{name}.json", one.evaluation.to_dict())
+
+
+def _write(path: Path, values: object) -> None:
+    replace_file(path, json.dumps(values, indent=2).encode())

@@ -10,13 +10,12 @@ import pytest
 
 from disconer import DisconerError, Recognizer
 from disconer.core.files import BUNDLED_MODELS, CONFIG
-from disconer.nn.int8 import MIDDLE, block_size, quantized
+from disconer.nn.weights import MIDDLE, block_size, quantized
 from disconer.predict.loading import load
 from disconer.predict.onnx import model as onnx_model
 from disconer.predict.onnx import processor
 from disconer.predict.onnx.processor import has_vnni
-from disconer.store.description import read_description
-from disconer.store.exported import INT8, is_proven
+from disconer.store.description import INT8, is_proven, read_description
 
 TEXTS = [
     "Severe cardiac, hepatic or renal insufficiency within the last 6 months.",

@@ -14,10 +14,10 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.types import Document, Entity, Kind
 from disconer.evaluate.annotators.coefficients import Alpha, Kappa, word_categories
 from disconer.evaluate.annotators.disputes import Disagreement, Versions, differences
+from disconer.evaluate.bootstrap import Estimate, Numbers, estimate
 from disconer.evaluate.lenient import found_in_part
 from disconer.evaluate.measures import LEVEL, RESAMPLES, SEED, Counts, Key, Unique, grouped, kind_of, label_of, unique
 from disconer.evaluate.pairing import check_same_text
-from disconer.evaluate.resampling import Estimate, Numbers, estimate
 
 Group = TypeVar("Group", bound=Hashable)
 Name = TypeVar("Name", bound=Hashable)

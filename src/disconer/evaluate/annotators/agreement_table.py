@@ -8,8 +8,8 @@ from typing import Any
 from disconer.core.types import Kind
 from disconer.evaluate.annotators.agreement import ALL, Agreement, Matches, PairAgreement, Tally
 from disconer.evaluate.annotators.disputes import Disagreement
+from disconer.evaluate.bootstrap import Estimate
 from disconer.evaluate.measures import LEVEL
-from disconer.evaluate.resampling import Estimate
 from disconer.evaluate.table import NONE, Row, Table, percent, shown_interval
 
 F1 = ("F1 exact", "interval", "F1 overlap", "interval")

@@ -12,8 +12,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from disconer.core.types import Document
+from disconer.evaluate.bootstrap import Estimate, Numbers, estimate
 from disconer.evaluate.lenient import Words
-from disconer.evaluate.resampling import Estimate, Numbers, estimate
 
 Category = Hashable
 Ratings = Sequence[Category]  # of each word, by one annotator

@@ -12,9 +12,8 @@ from heapq import merge
 from pathlib import Path
 from typing import BinaryIO
 
-from disconer.core.amount import Amount
 from disconer.core.errors import BadInput, DisconerError, Where
-from disconer.core.ledger import Ledger
+from disconer.core.ledger import Amount, Ledger
 from disconer.core.types import Document
 from disconer.formats import Format, write
 from disconer.formats.native import from_record, to_line

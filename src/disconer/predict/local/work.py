@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from disconer.core.amount import Amount
 from disconer.core.errors import DisconerError, Where
-from disconer.core.ledger import Ledger
+from disconer.core.ledger import Amount, Ledger
 from disconer.core.progress import progress
 from disconer.formats import Format, write
 from disconer.predict.files import Folder, annotated

@@ -16,8 +16,7 @@ from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import ScoreScale
 from disconer.predict.onnx.processor import has_vnni
 from disconer.predict.onnx.runtime import OnnxRuntime, Sessions, exported_sessions, stored_sessions
-from disconer.store.description import damaged, read_description, read_scale
-from disconer.store.exported import RUNTIME, RuntimeDescription, is_proven
+from disconer.store.description import RUNTIME, RuntimeDescription, damaged, is_proven, read_description, read_scale
 from disconer.store.graphs import INT8_NETWORK, StoredGraphs
 
 

@@ -18,8 +18,8 @@ from disconer.core.cores import chosen_threads
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.nn.arrays import WordArrays
 from disconer.nn.heads.kind import kind_of
-from disconer.nn.int8 import INT8_SCALES, INT8_VALUES, block_size, quantized
 from disconer.nn.runtime import RuntimeName
+from disconer.nn.weights import INT8_SCALES, INT8_VALUES, block_size, quantized
 from disconer.nn.windows import Found
 from disconer.predict.onnx.outside import tensors_outside
 from disconer.store.graphs import GRAPHS_FOLDER, INT8_NETWORK, NETWORK, ONNX, StoredGraph, StoredGraphs

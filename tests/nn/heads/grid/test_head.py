@@ -14,6 +14,7 @@ from torch.nn.functional import gelu, logsigmoid
 from disconer import DisconerError, Document, Entity, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.arrays import word_arrays
+from disconer.nn.devices import sent_at_once
 from disconer.nn.heads.grid import GRID
 from disconer.nn.heads.grid.graph_reader import NEIGHBOURS
 from disconer.nn.heads.grid.graphs import PairGraph
@@ -22,7 +23,6 @@ from disconer.nn.heads.grid.kind import GridSettings
 from disconer.nn.layers.pair_grid import gap_class
 from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Subwords
-from disconer.nn.transfer import sent_at_once
 from disconer.nn.windows import Window, windows
 from disconer.store.checkpoint import Model
 from disconer.text import segment

@@ -15,8 +15,14 @@ from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import CONFIG
 from disconer.nn.encoders.transformer import TOKENIZER, SubwordTokenizer, damaged_tokenizer, reads_case
-from disconer.nn.encoders.transformer.pretrained import load_encoder, max_subwords, quiet, without_pooler
-from disconer.nn.encoders.transformer.settings import check_settings, check_tokenizer_settings
+from disconer.nn.encoders.transformer.pretrained import (
+    check_settings,
+    check_tokenizer_settings,
+    load_encoder,
+    max_subwords,
+    quiet,
+    without_pooler,
+)
 from disconer.nn.parts import Encoding, WordBatch, WordEncoder
 
 Pooling = Literal["first", "mean", "max"]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from disconer.nn.devices import moved
 from disconer.nn.heads.combined.word_sets import ASKED
 from disconer.nn.heads.span.head import SpanHead
 from disconer.nn.heads.span.targets import Relation
-from disconer.nn.transfer import moved
 
 
 @dataclass(frozen=True, slots=True)

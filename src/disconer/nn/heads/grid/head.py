@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, pad
 
-from disconer.nn.devices import cells_at_once, padded_count, size_multiple
+from disconer.nn.devices import cells_at_once, moved, padded_count, sent, size_multiple
 from disconer.nn.heads.grid.likely import Likely, read_likely
 from disconer.nn.heads.grid.reading import (
     AFTER_LABELS,
@@ -23,7 +23,6 @@ from disconer.nn.heads.grid.targets import GridTargets, grid_targets
 from disconer.nn.layers.pair_grid import PairGrid, Pairs, pairs_within, prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
-from disconer.nn.transfer import moved, sent
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
+from disconer.nn.devices import moved, sent
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.sequence.decoding import Decoder
 from disconer.nn.heads.sequence.labels import Alphabet, State, label_names, valid_labels
@@ -21,7 +22,6 @@ from disconer.nn.heads.sequence.reading import STEP, STEP_INPUTS, STEP_OUTPUTS, 
 from disconer.nn.heads.words_graph import words_graph
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Bools, Floats, Ints
-from disconer.nn.transfer import moved, sent
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 

@@ -88,7 +88,7 @@ class SpanTargetBatch:
     labels: Tensor
 
     def to(self, device: torch.device) -> SpanTargetBatch:
-        from disconer.nn.transfer import moved
+        from disconer.nn.devices import moved
 
         place, labels = moved(self.place, device), moved(self.labels, device)
         return replace(self, place=place, labels=labels)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
+from disconer.nn.devices import moved
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
 from disconer.nn.heads.tagger.multilabel import MULTILABEL
@@ -23,7 +24,6 @@ from disconer.nn.layers import mlp
 from disconer.nn.layers.pair_grid import prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
-from disconer.nn.transfer import moved
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 
