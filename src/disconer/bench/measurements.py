@@ -12,10 +12,20 @@ from typing import Any
 import torch
 
 from disconer.bench.environment import Memory, environment, peak_memory
-from disconer.bench.onnx_encoder import OnnxEncoder
-from disconer.bench.prediction import Encoder, Latency, Throughput, measure_latency, measure_throughput, predict
-from disconer.bench.runtimes import Runtimes, Startup, Way, measure_runtimes, measure_startup
-from disconer.bench.sample import BareEncoder, Sample, take_sample
+from disconer.bench.prediction import (
+    Encoder,
+    Latency,
+    Runtimes,
+    Startup,
+    Throughput,
+    Way,
+    measure_latency,
+    measure_runtimes,
+    measure_startup,
+    measure_throughput,
+    predict,
+)
+from disconer.bench.sample import BareEncoder, OnnxEncoder, Sample, take_sample
 from disconer.bench.stages import Stages, measure_stages
 from disconer.bench.timing import Clock, Settings, make_clock
 from disconer.bench.training import Training, measure_training
