@@ -12,10 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from disconer.bench.environment import MEGABYTE
 from disconer.bench.laps import batches_of
 from disconer.bench.sample import Sample, sorted_batches
-from disconer.bench.timing import Clock, Job, Jobs, Ratio, Timing, in_turns
+from disconer.bench.timing import MEGABYTE, Clock, Job, Jobs, Ratio, Timing, in_turns
 from disconer.core.errors import DisconerError
 from disconer.core.types import Document
 from disconer.nn.arrays import WordArrays, word_arrays
