@@ -20,7 +20,7 @@ from pathlib import Path
 import torch
 
 from disconer import Document, Recognizer, Sentence, read
-from disconer.bench.environment import environment, peak_memory
+from disconer.bench.measurements import environment, peak_memory
 from disconer.bench.timing import Clock, in_turns, make_clock
 from disconer.render.report.plots import Axis, Dot, Series, picture
 from disconer.text import segment

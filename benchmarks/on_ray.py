@@ -33,7 +33,7 @@ from disconer.core.ledger import Ledger
 from disconer.formats.source import Source
 from disconer.predict.inputs import BLOCK_RECORDS, units
 from disconer.predict.ray import stream
-from disconer.predict.ray.block import Block
+from disconer.predict.ray.blocks import Block
 from disconer.predict.ray.cluster import joined
 from disconer.predict.ray.plan import HERE, Cluster
 from disconer.predict.ray.work import RayWork

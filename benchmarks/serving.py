@@ -35,7 +35,7 @@ from typing import Any
 from load import LOST, Answer, closed_loop, one_by_one, open_loop, requests_of
 
 from disconer import read
-from disconer.serve.limits import Limits
+from disconer.serve.settings import Limits
 from disconer.text import segment
 
 HOST = "127.0.0.1"

@@ -16,7 +16,7 @@ from disconer import Entity, Recognizer, read
 from disconer.evaluate.mistakes import Instructive, instructive
 from disconer.render.marks import Mark, compared_marks
 from disconer.render.stylesheet import Palette
-from disconer.render.svg.picture import Picture
+from disconer.render.svg import Picture
 
 
 def picture(errors: Sequence[Instructive], theme: str) -> str:

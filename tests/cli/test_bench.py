@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from disconer import DisconerError, Document, Entity, write
 from disconer.bench import measurements
-from disconer.bench.runtimes import Startup
+from disconer.bench.prediction import Startup
 from disconer.bench.timing import Timing
 from disconer.cli import app
 from disconer.store.checkpoint import save_model

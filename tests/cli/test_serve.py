@@ -10,10 +10,8 @@ from typer.testing import CliRunner
 from disconer import DisconerError
 from disconer.cli import app, serve
 from disconer.predict.ray import plan
-from disconer.serve.limits import Limits
-from disconer.serve.loading import Loading
-from disconer.serve.ray.plan import Plan, Replicas
 from disconer.serve.service import model_names
+from disconer.serve.settings import Limits, Loading, RayPlan, Replicas
 
 
 def run(*arguments: str) -> None:
@@ -69,8 +67,8 @@ def test_on_ray_with_and_without_an_address(monkeypatch: pytest.MonkeyPatch) -> 
     run("--ray", "--model", "a")
     run("--model", "a", "--ray", "head:6379", "--replicas", "2-5", "--threads", "3", "--gpus", "0.5")
     assert [settings["address"] for settings in given] == ["local", "head:6379"]
-    assert given[0]["plan"] == Plan()
-    assert given[1]["plan"] == Plan(replicas=Replicas(2, 5), threads=3, gpus=0.5)
+    assert given[0]["plan"] == RayPlan()
+    assert given[1]["plan"] == RayPlan(replicas=Replicas(2, 5), threads=3, gpus=0.5)
 
 
 def test_no_replicas_are_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,7 @@ from disconer.cli import app
 from disconer.evaluate import spread
 from disconer.experiments.figures import compare_runs
 from disconer.experiments.folder import ExperimentFolder, Record
-from disconer.experiments.places import Place
-from disconer.experiments.results import read_results
+from disconer.experiments.results import Place, read_results
 from disconer.experiments.tables import overview, tables
 from experiments.made_runs import made_run
 

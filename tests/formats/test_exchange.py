@@ -9,7 +9,7 @@ import pytest
 from disconer import BadInput, Document, Entity, read, write
 from disconer.cli.convert import convert
 from disconer.formats import all_formats
-from disconer.formats.uima.tsv_writing import LEADING, TRIMMED
+from disconer.formats.uima.tsv import LEADING, TRIMMED
 from disconer.formats.xml import REPLACED
 from round_trips import through
 

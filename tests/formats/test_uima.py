@@ -12,7 +12,7 @@ from hypothesis import given
 
 from disconer import BadInput, DisconerError, Document, Entity, Ledger, read, write
 from disconer.formats import all_formats
-from disconer.formats.uima import tsv, tsv_writing
+from disconer.formats.uima import tsv
 from disconer.formats.uima.layers import IDS, LOOSE, OTHER_FEATURES, OTHER_LAYERS, SCORES
 from disconer.formats.uima.structures import RELATIONS
 from disconer.formats.uima.tsv_reading import FILLED
@@ -57,10 +57,10 @@ def test_tsv_round_trip_keeps_text_and_entities_up_to_whitespace(document: Docum
     def parts(document: Document, entity: Entity) -> list[str]:
         return [document.text[start:end] for start, end in entity.fragments]
 
-    if not ledger.losses[tsv_writing.TRIMMED]:
+    if not ledger.losses[tsv.TRIMMED]:
         assert Counter(one.key for one in back.entities) == Counter(one.key for one in document.entities)
     assert words(back) == words(document)
-    own = {tsv_writing.TRIMMED, tsv_writing.LEADING}
+    own = {tsv.TRIMMED, tsv.LEADING}
     assert {name: times for name, times in ledger.losses.items() if name not in own} == counted(document)
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from disconer.core.types import Document, Entity
 from disconer.serve.app import create_app
-from disconer.serve.limits import Limits
 from disconer.serve.server import Server, bound_socket, make_server
+from disconer.serve.settings import Limits
 
 _ORGANS = re.compile(r"(renal) or (hepatic impairment)")
 _WORDS = re.compile(r"\b(?:(?P<Drug>aspirin|statin)|(?P<Condition>pain|fever|impairment))\b", re.IGNORECASE)

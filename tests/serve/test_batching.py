@@ -9,7 +9,7 @@ import pytest
 
 from disconer.core.types import Document
 from disconer.serve.batching import Batcher, Busy, Closed, Failed
-from disconer.serve.limits import Limits
+from disconer.serve.settings import Limits
 from serve.fakes import WordFinder
 
 

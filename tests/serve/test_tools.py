@@ -13,7 +13,7 @@ import pytest
 
 from disconer import Document, Entity, Ledger
 from disconer.core.errors import Where
-from disconer.formats.uima.types import type_system_xml
+from disconer.formats.uima.layers import type_system_xml
 from disconer.formats.uima.xmi import content, read_xmi
 from disconer.serve.tools import tagged
 from disconer.text import segment

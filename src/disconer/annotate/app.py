@@ -1,4 +1,7 @@
-"""The page over HTTP: its routes and assets."""
+"""The page over HTTP: its routes and assets, for itself alone.
+
+Only this page may use its server: other pages that are open in the same browser could send requests to it, too.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,22 @@ from dataclasses import asdict
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Annotated, Any, TypeVar
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from disconer.annotate import schemas
-from disconer.annotate.origin import SameOrigin
 from disconer.annotate.project import Order, Project
 from disconer.annotate.workspace import Conflict, Opened, Workspace
 from disconer.core.errors import DisconerError
 from disconer.core.version import __version__
 from disconer.serve.app import PAGE as SERVICE_PAGE
 from disconer.serve.app import assets_router, drawing_files
-from disconer.serve.limits import Limits
-from disconer.serve.middleware import BodyLimit, TokenCheck
-from disconer.serve.problems import Problem, handle_faults, needs_json
-from disconer.serve.watch import Metrics, Watch
+from disconer.serve.middleware import BodyLimit, Metrics, TokenCheck, Watch
+from disconer.serve.problems import Problem, handle_faults, needs_json, refuse
+from disconer.serve.settings import Limits
 
 LIMITS = Limits(body_bytes=20_000_000)
 PAGE = files("disconer.annotate") / "page"
@@ -168,3 +170,30 @@ def _routes(project: Project) -> APIRouter:
         return JSONResponse(asdict(project.trainer.status()))
 
     return router
+
+
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+class SameOrigin:
+    """Refuses requests that another site's page makes, and names of this machine that another site gave it.
+
+    local: whether the server is for browsers of this machine only, which know it by one of its usual names.
+    """
+
+    def __init__(self, app: ASGIApp, *, local: bool) -> None:
+        self.app, self.local = app, local
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or self._is_own(dict(scope["headers"])):
+            await self.app(scope, receive, send)
+            return
+        problem = Problem(HTTPStatus.FORBIDDEN, "forbidden", "This server only answers its own page.")
+        await refuse(problem, scope, receive, send)
+
+    def _is_own(self, headers: dict[bytes, bytes]) -> bool:
+        host = headers.get(b"host", b"").decode("latin-1")
+        if self.local and urlsplit(f"//{host}").hostname not in LOCAL:
+            return False
+        origin = headers.get(b"origin")
+        return origin is None or urlsplit(origin.decode("latin-1")).netloc == host

@@ -1,26 +1,40 @@
-"""All measurements of a model, one after another."""
+"""All measurements of a model, one after another; where they were taken, and the most memory that a job takes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import platform
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from disconer.bench.environment import Memory, environment, peak_memory
-from disconer.bench.onnx_encoder import OnnxEncoder
-from disconer.bench.prediction import Encoder, Latency, Throughput, measure_latency, measure_throughput, predict
-from disconer.bench.runtimes import Runtimes, Startup, Way, measure_runtimes, measure_startup
-from disconer.bench.sample import BareEncoder, Sample, take_sample
+from disconer.bench.prediction import (
+    Encoder,
+    Latency,
+    Runtimes,
+    Startup,
+    Throughput,
+    Way,
+    measure_latency,
+    measure_runtimes,
+    measure_startup,
+    measure_throughput,
+    predict,
+)
+from disconer.bench.sample import BareEncoder, OnnxEncoder, Sample, take_sample
 from disconer.bench.stages import Stages, measure_stages
-from disconer.bench.timing import Clock, Settings, make_clock
+from disconer.bench.timing import MEGABYTE, Clock, Settings, make_clock
 from disconer.bench.training import Training, measure_training
 from disconer.core.errors import DisconerError
 from disconer.core.types import Document
+from disconer.core.version import __version__
 from disconer.nn.encoders.transformer.encoder import TransformerWords
 from disconer.nn.runtime import AnyModel, Precision
 from disconer.nn.windows import Windower
@@ -163,3 +177,75 @@ def _torch_model(model: AnyModel | None) -> Model:
         "This model has no encoder that torch can run",
         fix="Give the original model with --encoder.",
     )
+
+
+def environment(device: torch.device) -> dict[str, object]:
+    """What figures depend on beside the model and the data."""
+    return {
+        "disconer": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "transformers": version("transformers"),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU",
+    }
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+_STATUS, _CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+_RESET_PEAK = "5"  # what Linux takes in clear_refs for: forget the highest resident size
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Megabytes.
+
+    process: the highest resident size of the whole process while the job ran: Python, torch, model and data;
+        None where the system does not tell.
+    cuda: the most that was allocated on the GPU, the model included; None on the CPU.
+    """
+
+    process: float | None
+    cuda: float | None
+
+
+def peak_memory(job: Callable[[], object], device: torch.device) -> Memory:
+    """Run a job and look how much it took."""
+    on_gpu = device.type == "cuda"
+    if on_gpu:
+        torch.cuda.reset_peak_memory_stats(device)
+    _reset_peak()
+    job()
+    return Memory(_peak(), torch.cuda.max_memory_allocated(device) / MEGABYTE if on_gpu else None)
+
+
+def _reset_peak() -> None:
+    with suppress(OSError):  # no Linux, or a guarded one: the peak is then that of the process so far
+        _CLEAR_REFS.write_text(_RESET_PEAK)
+
+
+def _peak() -> float | None:
+    try:
+        status = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines())
+        return int(status["VmHWM"].split()[0]) * 1024 / MEGABYTE
+    except (OSError, KeyError):
+        pass
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MEGABYTE

@@ -9,8 +9,7 @@ from disconer.bench.timing import Ratio
 
 if TYPE_CHECKING:
     from disconer.bench.measurements import Report
-    from disconer.bench.prediction import Latency, Throughput
-    from disconer.bench.runtimes import Runtimes, Startup
+    from disconer.bench.prediction import Latency, Runtimes, Startup, Throughput
     from disconer.bench.stages import Stages
     from disconer.bench.timing import Timing
     from disconer.bench.training import Training

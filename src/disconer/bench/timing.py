@@ -15,6 +15,7 @@ Part = Literal["throughput", "latency", "runtimes", "startup", "stages", "memory
 PARTS: tuple[Part, ...] = get_args(Part)
 ClockName = Literal["wall", "cpu"]
 
+MEGABYTE = 2**20
 REPEATS = 5
 SENTENCES = 320  # ten batches of those that the bare encoder runs in
 

@@ -14,9 +14,7 @@ from disconer.core.errors import DisconerError
 from disconer.core.plugins import require
 from disconer.predict.ray.plan import check_ray_installed
 from disconer.predict.settings import RuntimeName
-from disconer.serve.limits import Limits
-from disconer.serve.loading import AS_USUAL, Loading, load_recognizers
-from disconer.serve.ray.plan import Plan, Replicas
+from disconer.serve.settings import AS_USUAL, Limits, Loading, RayPlan, Replicas, load_recognizers
 from disconer.store.names import default_model
 from disconer.text import SplitterName
 
@@ -67,7 +65,7 @@ def serve_models_on_ray(
     models: list[str],
     *,
     address: str,
-    plan: Plan,
+    plan: RayPlan,
     host: str = HOST,
     port: int = PORT,
     token: str | None = None,
@@ -206,7 +204,7 @@ def serve_cli(
     chosen = models or [default_model()]
     loading = Loading(device=device, splitter=splitter, parser=parser, runtime=runtime)
     if ray is not None:
-        plan = Plan(replicas=Replicas.parse(replicas or "1"), threads=threads or 1, gpus=gpus or 0.0)
+        plan = RayPlan(replicas=Replicas.parse(replicas or "1"), threads=threads or 1, gpus=gpus or 0.0)
         serve_models_on_ray(
             chosen,
             address=ray,

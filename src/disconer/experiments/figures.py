@@ -12,8 +12,7 @@ from disconer.core.types import Kind
 from disconer.evaluate import Counts, Spread, spread
 from disconer.evaluate.bootstrap import Difference, difference
 from disconer.evaluate.entity_lists import ListedDocument, each_document, gap_group, length_group, totals
-from disconer.experiments.places import Place
-from disconer.experiments.results import Result, Results, splits_of
+from disconer.experiments.results import Place, Result, Results, splits_of
 
 OVERALL, KIND, LABEL, PART, LENGTH, GAP = "overall", "kind", "label", "part", "length", "gap"
 PARTS = {"fragments": "fragments", "relations": "relations", "discontinuous_sentences": "sentences with discontinuous"}

@@ -20,8 +20,7 @@ from disconer.experiments.figures import (
     Comparison,
     Measure,
 )
-from disconer.experiments.places import Place
-from disconer.experiments.results import SPLITS
+from disconer.experiments.results import SPLITS, Place
 
 DEVIATIONS = "F1 in per cent, strict; mean ± standard deviation over runs (seeds)."
 SMALLEST_P = 0.002  # of 1,000 resamples

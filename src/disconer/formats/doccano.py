@@ -28,8 +28,6 @@ from disconer.formats.linked import LINK, Links, Span, entities_of, listed, piec
 NAME = "doccano"
 IDS = "entity ids that are no whole numbers"
 SCORES = "scores"
-# Fields that tell other formats, which may also have labels or relations.
-_FOREIGN = {"passages", "denotations", "document_id", "sentences", "sentence", "spans", "data", "answer"}
 _FIELDS = ("id", "text", "entities", "relations", "label", "labels")
 
 

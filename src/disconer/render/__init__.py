@@ -18,7 +18,7 @@ from disconer.evaluate.pairing import paired
 from disconer.render.html import Drawing, fragment, page
 from disconer.render.marks import compared_marks, plain_marks
 from disconer.render.stylesheet import Palette
-from disconer.render.svg.picture import Picture
+from disconer.render.svg import Picture
 
 Theme = Literal["auto", "light", "dark"]
 Documents = Document | Iterable[Document]

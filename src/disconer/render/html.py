@@ -28,8 +28,8 @@ from disconer.render.lines import (
 )
 from disconer.render.marks import Mark, Standing
 from disconer.render.stylesheet import Palette, escaped, resource, stylesheet, themes
-from disconer.render.svg.marks import svg_style
-from disconer.render.svg.picture import Picture
+from disconer.render.svg import Picture
+from disconer.render.svg_marks import svg_style
 
 LONGEST_LINE = 4_000  # columns; browsers take minutes for a paragraph of a million characters
 

@@ -2,8 +2,8 @@
 
 It needs the extra `serve`; nothing outside this package imports it before `disconer serve` runs.
 
-A request passes: `server` (connections) → `watch` (metrics, headers, errors) → `access` (token) → `bodies` (size,
-time) → `app` (routes) → `batching` (the model, many requests at once) → `schemas` (JSON or brat).
+A request passes: `server` (connections) → `middleware` (metrics, headers, errors; token; size, time) → `app` (routes)
+→ `batching` (the model, many requests at once) → `schemas` (JSON or brat).
 
 May import `predict`, `render` and everything below them. No torch.
 """

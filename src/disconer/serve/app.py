@@ -19,13 +19,12 @@ from disconer.render.html import document_html
 from disconer.render.marks import plain_marks
 from disconer.render.stylesheet import Palette, resource, stylesheet, themes
 from disconer.serve import schemas
-from disconer.serve.limits import Limits
-from disconer.serve.middleware import OPEN_FOLDER, BodyLimit, TokenCheck, is_open
+from disconer.serve.middleware import CONTENT_TYPE, OPEN_FOLDER, BodyLimit, TokenCheck, Watch, is_open
 from disconer.serve.problems import handle_faults, needs_json
 from disconer.serve.schemas import ProblemAnswer, brat, brat_answer, given_document, wanted
 from disconer.serve.service import Annotator, Service
+from disconer.serve.settings import Limits
 from disconer.serve.tools import tools_router
-from disconer.serve.watch import CONTENT_TYPE, Watch
 
 
 def drawing(document: Document, labels: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from disconer.core.types import Document
-from disconer.serve.limits import Limits
+from disconer.serve.settings import Limits
 
 Annotate = Callable[[list[Document]], Iterable[Document]]
 Watcher = Callable[[int, int, float], None]  # called for each batch: texts, characters, seconds

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from disconer.core.errors import DisconerError
-from disconer.serve.limits import Limits
 from disconer.serve.problems import unavailable
+from disconer.serve.settings import Limits
 
 DRAIN_SECONDS = 1.0  # for open connections to send a last request
 DRAIN_STEPS = 20  # polls within that time whether any are left

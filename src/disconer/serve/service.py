@@ -13,9 +13,9 @@ from disconer.core.errors import DisconerError
 from disconer.core.files import RUN_FOLDERS
 from disconer.core.types import Document
 from disconer.serve.batching import Batcher, Busy, Closed, Failed
-from disconer.serve.limits import Limits
+from disconer.serve.middleware import Metrics
 from disconer.serve.problems import Problem, busy, not_valid, too_large, unavailable
-from disconer.serve.watch import Metrics
+from disconer.serve.settings import Limits
 
 
 class Annotator(Protocol):

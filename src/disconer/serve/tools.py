@@ -15,7 +15,7 @@ from disconer.core.errors import BadInput
 from disconer.core.types import Document, Entity
 from disconer.formats.brat.lines import brat_label, parse_text_bound, text_bound_line
 from disconer.formats.code_units import CodeUnits
-from disconer.formats.uima.predictions import Asked, SentCas
+from disconer.formats.uima.xmi import Asked, SentCas
 from disconer.serve.problems import Problem, needs_json, not_valid
 from disconer.serve.schemas import ProblemAnswer, Text, wanted
 from disconer.serve.service import Service

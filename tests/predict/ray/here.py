@@ -14,8 +14,7 @@ from disconer.formats.remote import open_source
 from disconer.predict.inputs import units
 from disconer.predict.ray import cluster as connect
 from disconer.predict.ray import stream
-from disconer.predict.ray.actor import Finder
-from disconer.predict.ray.block import Block, read_blocks
+from disconer.predict.ray.blocks import Block, Finder, read_blocks
 from disconer.predict.ray.plan import Cluster, Plan
 from disconer.predict.ray.work import Outcome, RayWork
 from disconer.predict.settings import Settings

@@ -19,7 +19,7 @@ from disconer.cli import app
 from disconer.core.errors import DisconerWarning
 from disconer.core.ledger import Ledger
 from disconer.predict.ray import cluster, stream
-from disconer.predict.ray.block import Block
+from disconer.predict.ray.blocks import Block
 from disconer.predict.ray.work import Outcome
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
@@ -190,7 +190,7 @@ def test_what_fails_in_an_actor_is_told(notes: Path, model: Path, tmp_path: Path
     with pytest.raises(DisconerError, match=r"An actor failed. Got RuntimeError: CUDA out of memory.*--actors"):
         predicted(notes, tmp_path / "out", model)
     assert not list((tmp_path / "out").glob("**/part-*"))
-    monkeypatch.setattr("disconer.predict.ray.actor.model_identity", lambda folder: "another")
+    monkeypatch.setattr("disconer.predict.ray.blocks.model_identity", lambda folder: "another")
     with pytest.raises(DisconerError, match="is not the one that this prediction was started with"):
         predicted(notes, tmp_path / "out", model)
 

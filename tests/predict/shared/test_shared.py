@@ -29,9 +29,8 @@ from disconer.predict.local import jobs
 from disconer.predict.local.work import Work
 from disconer.predict.settings import Settings
 from disconer.predict.shared import client, messages
-from disconer.predict.shared.batches import pack, unpack
 from disconer.predict.shared.client import SharedRuntime
-from disconer.predict.shared.messages import LONGEST, Address, Greeting
+from disconer.predict.shared.messages import LONGEST, Address, Greeting, pack, unpack
 from disconer.predict.shared.service import Service
 
 N = 2 * BLOCK_RECORDS + 100  # three blocks

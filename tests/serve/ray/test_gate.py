@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from disconer.serve.middleware import HEADERS
 from disconer.serve.ray.gate import VARIABLE, Gate
-from disconer.serve.watch import HEADERS
 
 
 def answer(status: int, *headers: tuple[bytes, bytes]) -> list[Message]:

@@ -19,7 +19,7 @@ import pytest
 
 from disconer import DisconerError
 from disconer.predict.recognizer import Recognizer
-from disconer.serve.limits import Limits
+from disconer.serve.settings import Limits
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
 from serve.fakes import Running, running
@@ -30,7 +30,7 @@ from ray.serve.context import _get_global_client  # noqa: E402
 
 from disconer.serve.ray import deployment  # noqa: E402
 from disconer.serve.ray.deployment import free_port, start_with_room  # noqa: E402
-from disconer.serve.ray.plan import Plan, Replicas  # noqa: E402
+from disconer.serve.settings import RayPlan, Replicas  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +47,7 @@ class OnRay(Running):
         self.folder = folder
 
     def deploy(self, model: str, *, replicas: int = 2) -> str:
-        plan = Plan(replicas=Replicas(replicas, replicas))
+        plan = RayPlan(replicas=Replicas(replicas, replicas))
         models = {model: str(self.folder / model)}
         return deployment.deploy(models, host=HOST, port=self.port, plan=plan, limits=Limits())
 
@@ -96,7 +96,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OnRay]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("OMP_NUM_THREADS", "1")
         environment.delenv("RAY_ADDRESS", raising=False)
-        start_with_room(Plan(replicas=Replicas(4, 4)))
+        start_with_room(RayPlan(replicas=Replicas(4, 4)))
         try:
             on_ray = OnRay(folder, free_port(HOST, 0))
             assert on_ray.deploy("first") == on_ray.url

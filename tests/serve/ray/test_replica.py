@@ -9,10 +9,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from disconer import DisconerError
-from disconer.serve.limits import Limits
-from disconer.serve.loading import Loading
 from disconer.serve.problems import Problem
 from disconer.serve.ray.replica import Replica, Settings, inspect_models
+from disconer.serve.settings import Limits, Loading
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model, toy_model
 

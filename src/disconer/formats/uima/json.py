@@ -18,9 +18,8 @@ from disconer.core.types import Document
 from disconer.formats.format import Format, file_writer, member_reader
 from disconer.formats.jsonfiles import dump_json, field, iter_records, leading_keys
 from disconer.formats.source import Member
-from disconer.formats.uima.layers import LINK, Key, note_losses
+from disconer.formats.uima.layers import ARRAY, LINK, Key, note_losses, type_system_json
 from disconer.formats.uima.structures import SOFA, VIEW, Structure, to_document, to_structures
-from disconer.formats.uima.types import ARRAY, type_system_json
 
 SUFFIXES = (".json",)
 STRUCTURES = "%FEATURE_STRUCTURES"

@@ -1,14 +1,25 @@
-"""Messages between a worker and its parent: a task one way, events the other, one per line."""
+"""Messages between a process and its parent: a task one way, events the other, one per line.
+
+`run_as_child` is the side of the process: it reads its task from stdin, sends messages, and exits with its parent. The
+side of the parent is `jobs`.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from disconer.core.errors import BadInput, DisconerError, Where
+from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.predict.inputs import Share
 from disconer.predict.local.parts import Part
@@ -104,3 +115,68 @@ def error_from_dict(fields: Mapping[str, Any]) -> DisconerError:
     what, problem, where = given.pop("what"), given.pop("problem"), given.pop("where")
     place = where and Where(**where)
     return BadInput(problem, what, where=place, **given) if problem else DisconerError(what, where=place, **given)
+
+
+GRACE = 5.0  # seconds to tidy up in
+
+Send = Callable[[dict[str, Any]], None]
+
+
+def run_as_child(do: Callable[[str, Send], None]) -> None:
+    """Do the task on the first line of stdin; errors are messages."""
+    send = _channel()
+    task = sys.stdin.readline()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _send_warnings(send)
+    try:
+        do(task, send)
+    except BrokenPipeError:  # the parent is gone
+        sys.exit(1)
+    except DisconerError as error:
+        send({"error": error_to_dict(error)})
+        sys.exit(1)
+    except Exception as error:
+        send({"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()})
+        sys.exit(1)
+
+
+def _channel() -> Send:
+    """A pipe to the parent that libraries cannot print into: their output goes to stderr."""
+    stream = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    def send(message: dict[str, Any]) -> None:
+        stream.write(json.dumps(message) + "\n")
+        stream.flush()
+
+    return send
+
+
+def _send_warnings(send: Send) -> None:
+    """Send our warnings to the parent, which shows each only once."""
+    show = warnings.showwarning
+
+    def pass_on(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, DisconerWarning):
+            send({"warning": str(message)})
+        else:
+            show(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = pass_on
+
+
+def _end_with_parent() -> None:
+    """Exit when stdin ends, which happens when the parent is gone."""
+    while os.read(0, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    os._exit(1)

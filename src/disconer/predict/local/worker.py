@@ -10,8 +10,7 @@ from disconer.formats.remote import open_source
 from disconer.predict.files import Folder
 from disconer.predict.inputs import Unit, units
 from disconer.predict.lazy import LazyRecognizer
-from disconer.predict.local.child import Send, run_as_child
-from disconer.predict.local.messages import Outcome, Task
+from disconer.predict.local.messages import Outcome, Send, Task, run_as_child
 from disconer.predict.local.parts import write_part
 from disconer.predict.settings import Annotator
 

@@ -11,8 +11,7 @@ import ray
 from ray.data import ActorPoolStrategy, DataContext, Datasource, ReadTask
 from ray.data.block import BlockMetadata
 
-from disconer.predict.ray.actor import Finder
-from disconer.predict.ray.block import Block, read_blocks
+from disconer.predict.ray.blocks import Block, Finder, read_blocks
 from disconer.predict.ray.cluster import translated
 from disconer.predict.ray.plan import Plan
 

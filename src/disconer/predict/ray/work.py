@@ -15,7 +15,7 @@ from disconer.formats.seen_ids import SeenIds
 from disconer.predict.inputs import Unit
 from disconer.predict.local.jobs import RemoteTraceback, useful_jobs
 from disconer.predict.local.manifest import identify
-from disconer.predict.ray.block import END, Block
+from disconer.predict.ray.blocks import END, Block
 from disconer.predict.ray.parts import Encoded, Finished, Parts
 from disconer.predict.ray.plan import Cluster, Plan, blocks_per_part
 from disconer.predict.settings import Settings

@@ -19,8 +19,7 @@ from disconer.nn.runtime import Device, Precision, RuntimeName
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found
 from disconer.predict.onnx.model import OnnxModel, load_stored_model
-from disconer.predict.shared.batches import pack
-from disconer.predict.shared.messages import Address, Greeting
+from disconer.predict.shared.messages import Address, Greeting, pack
 from disconer.store.graphs import StoredGraphs, read_graphs
 
 AHEAD = 2  # batches that are there while the next is made here

@@ -11,9 +11,8 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from disconer.nn.arrays import WordArrays
-from disconer.predict.local.child import Send, run_as_child
-from disconer.predict.shared.batches import unpack
-from disconer.predict.shared.messages import Greeting, NetworkTask
+from disconer.predict.local.messages import Send, run_as_child
+from disconer.predict.shared.messages import Greeting, NetworkTask, unpack
 from disconer.store.names import find_model
 
 if TYPE_CHECKING:

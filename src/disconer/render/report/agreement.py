@@ -14,9 +14,7 @@ from disconer.evaluate.measures import Key
 from disconer.evaluate.mistakes import Nearby
 from disconer.render.html import document_html
 from disconer.render.marks import Mark, Standing
-from disconer.render.report.articles import Articles
-from disconer.render.report.parts import chooser, head, table_html, tail
-from disconer.render.report.sentences import mentions, place_line
+from disconer.render.report.parts import Articles, chooser, head, mentions, place_line, table_html, tail
 from disconer.render.stylesheet import Palette, escaped
 from disconer.text import segment
 

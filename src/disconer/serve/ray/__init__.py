@@ -3,5 +3,5 @@
 It needs the extras `serve` and `ray`; nothing outside this package imports it before `disconer serve --ray` runs.
 
 A request passes: Ray's proxy → `gate` (errors when no replica responds) → a `replica` (the whole plain service except
-its connections). `plan` holds the number of replicas and their resources; `deployment` starts, updates and stops them.
+its connections). `deployment` starts, updates and stops them, as many as `serve.settings.RayPlan` says.
 """

@@ -18,12 +18,10 @@ from disconer.core.errors import DisconerError
 from disconer.predict.local.messages import error_from_dict
 from disconer.predict.ray.cluster import TOKEN_SETTING, join, knock, resolve, start
 from disconer.predict.ray.plan import HERE
-from disconer.serve.limits import Limits
-from disconer.serve.loading import AS_USUAL, Loading
 from disconer.serve.ray import gate
-from disconer.serve.ray.plan import Plan
 from disconer.serve.ray.replica import Replica, Settings, inspect_models
 from disconer.serve.server import END_SECONDS, bound_socket
+from disconer.serve.settings import AS_USUAL, Limits, Loading, RayPlan
 
 SPARE_REPLICAS = 1  # room in a local Ray: a new replica starts before an old one stops
 LATE_SECONDS = 5  # that a proxy waits longer than the service's own timeout, which has a better message
@@ -34,7 +32,7 @@ logging.getLogger("ray.serve").setLevel(logging.ERROR)  # we print our own messa
 PROXIES = gate.VARIABLE | {"RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": str(PATIENCE)}
 
 
-def start_with_room(plan: Plan) -> str:
+def start_with_room(plan: RayPlan) -> str:
     """Start a local Ray with room for all replicas of a plan. Returns its address."""
     start(n_cpus=max((plan.replicas.most + SPARE_REPLICAS) * plan.threads, os.cpu_count() or 1))
     return str(ray.get_runtime_context().gcs_address)
@@ -89,7 +87,7 @@ def serve_on_ray(
     address: str,
     host: str,
     port: int,
-    plan: Plan,
+    plan: RayPlan,
     limits: Limits,
     token: str | None = None,
     loading: Loading = AS_USUAL,
@@ -146,7 +144,7 @@ def deploy(
     *,
     host: str,
     port: int,
-    plan: Plan,
+    plan: RayPlan,
     limits: Limits,
     token: str | None = None,
     loading: Loading = AS_USUAL,
@@ -175,7 +173,7 @@ def deploy(
     return url
 
 
-def application(settings: Settings, plan: Plan) -> Any:
+def application(settings: Settings, plan: RayPlan) -> Any:
     """The service as a Ray Serve application."""
     replicas = plan.replicas
     scale: dict[str, Any] = {"num_replicas": replicas.least}

@@ -9,9 +9,8 @@ from __future__ import annotations
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from disconer.serve.middleware import is_open
+from disconer.serve.middleware import HEADERS, is_open
 from disconer.serve.problems import Problem, busy, unavailable
-from disconer.serve.watch import HEADERS
 
 VARIABLE = {"RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH": f"{__name__}.layers"}
 

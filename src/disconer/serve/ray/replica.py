@@ -11,8 +11,7 @@ from fastapi import FastAPI
 
 from disconer.core.version import __version__
 from disconer.serve.app import create_app
-from disconer.serve.limits import Limits
-from disconer.serve.loading import AS_USUAL, Loading, load_recognizers
+from disconer.serve.settings import AS_USUAL, Limits, Loading, load_recognizers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

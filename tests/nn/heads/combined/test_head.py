@@ -13,10 +13,9 @@ import torch
 from disconer import DisconerError, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.heads.combined import COMBINED
-from disconer.nn.heads.combined.evidence import SetBatch, SpanEvidence, covering
+from disconer.nn.heads.combined.evidence import SetBatch, SpanEvidence, asked_about, covering, word_sets
 from disconer.nn.heads.combined.head import CombinedHead, CombinedTargets
 from disconer.nn.heads.combined.kind import CombinedSettings
-from disconer.nn.heads.combined.word_sets import asked_about, word_sets
 from disconer.nn.heads.span.targets import Relation, span_targets
 from disconer.nn.heads.transition.actions import State, ranges_of
 from disconer.nn.heads.transition.targets import action_targets

@@ -12,10 +12,10 @@ import torch
 
 from disconer import Document, Entity
 from disconer.nn.heads.sequence import SEQUENCE
-from disconer.nn.heads.sequence.decoding import Decoder
 from disconer.nn.heads.sequence.head import LabelTargets, SequenceHead, TorchScorer
 from disconer.nn.heads.sequence.kind import SequenceSettings
 from disconer.nn.heads.sequence.labels import Alphabet, State, read, valid_labels
+from disconer.nn.heads.sequence.reading import Decoder
 from nn.heads.sentences import cut, words
 
 TEXT = "a b c d e f g h i j"  # ten words of one character, two apart

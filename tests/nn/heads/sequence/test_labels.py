@@ -7,8 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from disconer.evaluate.check import WordEntity
-from disconer.nn.heads.sequence.labels import Alphabet, State, label_names, read, valid_labels, write
-from disconer.nn.heads.sequence.oracle import DISCONTINUOUS, crowded, oracle, sequence_reach
+from disconer.nn.heads.sequence.labels import (
+    DISCONTINUOUS,
+    Alphabet,
+    State,
+    crowded,
+    label_names,
+    oracle,
+    read,
+    sequence_reach,
+    valid_labels,
+    write,
+)
 from nn.heads.sentences import LABELS, N_WORDS, sentences
 
 NUMBERS = {label: number for number, label in enumerate(LABELS)}

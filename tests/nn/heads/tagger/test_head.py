@@ -14,7 +14,7 @@ from disconer.export.onnx import export_model
 from disconer.nn.heads.tagger import TAGGER
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
 from disconer.nn.heads.tagger.kind import OTHER_LABEL, TaggerSettings
-from disconer.nn.heads.tagger.numpy_crf import ANY, Asked, NumpyCrf
+from disconer.nn.heads.tagger.reading import ANY, Asked, NumpyCrf
 from disconer.nn.heads.tagger.schemes import SCHEMES
 from disconer.nn.reader import Subwords
 from disconer.nn.windows import windows

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
-from disconer.nn.heads.tagger.numpy_crf import ANY
-from disconer.nn.heads.tagger.reading import read_entities
+from disconer.nn.heads.tagger.reading import ANY, read_entities
 from disconer.nn.heads.tagger.schemes import BIO, BIOHD1234, SCHEMES, Scheme
 from disconer.nn.windows import Found
 
@@ -77,7 +76,8 @@ def test_the_score_of_a_continuous_entity_is_the_probability_that_it_is_decoded(
 
     paths = torch.tensor(list(product(range(len(tags)), repeat=n_words)))
     mask = torch.ones(len(paths), n_words, dtype=torch.bool)
-    probabilities = crf.log_likelihood(emissions.expand(len(paths), -1, -1), paths, mask).exp().tolist()
+    scores = crf.path_scores(emissions.expand(len(paths), -1, -1), paths, mask)
+    probabilities = (scores - crf.log_partition(emissions, lengths)).exp().tolist()
     decoded = [BIO.decode([tags[number] for number in path]) for path in paths.tolist()]
     for label, ranges, score in found:
         expected = sum(

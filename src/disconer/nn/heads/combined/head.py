@@ -10,8 +10,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from disconer.nn.heads.combined.evidence import EvidenceLayer, SetBatch, SpanEvidence, evidence_names
-from disconer.nn.heads.combined.word_sets import WordSets, asked_about, together, word_sets
+from disconer.nn.heads.combined.evidence import (
+    EvidenceLayer,
+    SetBatch,
+    SpanEvidence,
+    WordSets,
+    asked_about,
+    evidence_names,
+    together,
+    word_sets,
+)
 from disconer.nn.heads.span.head import SpanHead
 from disconer.nn.heads.span.targets import SpanTargetBatch, SpanTargets
 from disconer.nn.heads.transition.actions import State

@@ -11,10 +11,8 @@ from disconer.config.section import Count, Fraction, HeadSettings
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
 from disconer.nn.heads.kind import HeadGraphs, HeadKind, Proposal, RunGraph, share_expressed
-from disconer.nn.heads.sequence.decoding import Decoder
-from disconer.nn.heads.sequence.labels import Alphabet
-from disconer.nn.heads.sequence.oracle import sequence_reach
-from disconer.nn.heads.sequence.reading import STEP, SequenceReader
+from disconer.nn.heads.sequence.labels import Alphabet, sequence_reach
+from disconer.nn.heads.sequence.reading import STEP, Decoder, SequenceReader
 from disconer.text.alignment import TokenEntity
 
 if TYPE_CHECKING:

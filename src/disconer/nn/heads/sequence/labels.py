@@ -1,4 +1,4 @@
-"""The labels of words as one sequence: which may come next, and which entities they make. No torch here.
+"""The labels of words as one sequence: which may come next, from entities to labels and back, and what is lost.
 
 Each word has a label for each entity that it belongs to, and then END. A label is a mark and an entity label: B- for
 the first of several words, I- for those in the middle, L- for the last, U- for an entity of one word. The labels of a
@@ -8,17 +8,19 @@ were opened, and which label belongs to which entity is never in doubt: any cont
 or crossing, of one label or of several.
 
 Only labels that can be read are valid: an open entity must go on or end, no entity is left open at the end of the
-sentence, and a word has at most a given number of labels.
+sentence, and a word has at most a given number of labels. The oracle writes as many entities as can be written so.
+No torch here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from disconer.evaluate.check import Reach, WordEntity
 from disconer.nn.reader import Bools
 from disconer.text.alignment import Range
 
@@ -156,3 +158,54 @@ def read(numbers: Iterable[int], n_labels: int) -> list[Written]:
         entity = Written(label, (before.words[0], word + 1), (*before.places, place))
         (ahead if mark in (BEGIN, INSIDE) else found).append(entity)
     return found
+
+
+class Oracle(NamedTuple):
+    """The labels of a sentence, by number, and the entities that they leave out."""
+
+    labels: list[int]
+    lost: tuple[WordEntity, ...]
+
+
+def oracle(entities: Iterable[WordEntity], n_words: int, label_numbers: Mapping[str, int], most: int) -> Oracle:
+    """The labels make exactly the given entities less those lost.
+
+    most: labels of a word. Where there are more entities, larger ones are preferred.
+    """
+    keys = list(dict.fromkeys(entities))
+    kept = _fitting([key for key in keys if len(key[1]) == 1], n_words, most)
+    labels = write(((label_numbers[label], words) for label, (words,) in kept), n_words, len(label_numbers))
+    return Oracle(labels, tuple(key for key in keys if key not in kept))
+
+
+def _fitting(entities: Sequence[WordEntity], n_words: int, most: int) -> set[WordEntity]:
+    """Continuous entities of which no word has more than `most`."""
+    count = np.zeros(n_words, dtype=np.int64)
+    kept = set()
+    for entity in sorted(entities, key=_largest_first):
+        first, end = entity[1][0]
+        if count[first:end].max() < most:
+            count[first:end] += 1
+            kept.add(entity)
+    return kept
+
+
+def _largest_first(entity: WordEntity) -> tuple[int, WordEntity]:
+    first, end = entity[1][0]
+    return first - end, entity
+
+
+DISCONTINUOUS = "is discontinuous"
+
+
+def crowded(most: int) -> str:
+    return f"has a word with more labels than {most} (head.max_labels)"
+
+
+def sequence_reach(entities: Iterable[WordEntity], n_words: int, most: int) -> Reach:
+    """What can be found of the entities of a sentence."""
+    keys = list(dict.fromkeys(entities))
+    labels = sorted({label for label, _ in keys})
+    numbers, lost = oracle(keys, n_words, {label: number for number, label in enumerate(labels)}, most)
+    found = frozenset((labels[one.label], (one.words,)) for one in read(numbers, len(labels)))
+    return Reach(found, {key: DISCONTINUOUS if len(key[1]) > 1 else crowded(most) for key in lost})

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from disconer.nn.heads.tagger.numpy_crf import ANY
+from disconer.nn.heads.tagger.reading import ANY
 
 FORBIDDEN = -1e4  # the score of a forbidden transition; finite, so that gradients are
 IMPOSSIBLE = -1e30  # the log of a sum over no paths
@@ -22,7 +22,7 @@ SEGMENTS_AT_ONCE = 2**10  # bounds memory: an untrained model may find thousands
 
 
 class Segments(NamedTuple):
-    """Stretches of words with what is asked of their tags, S of them, each of at most W words (`numpy_crf.Asked`).
+    """Stretches of words with what is asked of their tags, S of them, each of at most W words (`reading.Asked`).
 
     row: the sentence in the batch.  Shape: (S,)
     first, end: its words, half-open.  Shape: (S,)
@@ -80,18 +80,13 @@ class LinearChainCrf(nn.Module):
 
     # Training
 
-    def log_likelihood(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """The log probability of the tags of each sentence.  Shape: (B,)
+    def path_scores(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+        """The score of one tag sequence for each sentence, not normalised.  Shape: (B,)
 
         emissions:  Shape: (B, N, T)
         tags: of padding, any tag.  Shape: (B, N)
         mask: True for words, False for padding after them.  Shape: (B, N)
         """
-        lengths = mask.sum(-1)
-        return self.path_scores(emissions, tags, mask) - self.log_partition(emissions, lengths)
-
-    def path_scores(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """The score of one tag sequence for each sentence, not normalised.  Shape: (B,)"""
         start, between, end = self.scores()
         own = emissions.float().gather(2, tags[:, :, None]).squeeze(2)  # (B, N)
         steps = between[tags[:, :-1], tags[:, 1:]]  # (B, N - 1)
@@ -136,12 +131,6 @@ class LinearChainCrf(nn.Module):
             tag = origin.gather(1, tag)
             tags.append(tag)
         return torch.where(_inside(lengths, n_words), torch.cat(tags[::-1], 1), 0)
-
-    def marginals(self, emissions: Tensor, lengths: Tensor) -> Tensor:
-        """The probability of each tag of each word; 0 for padding.  Shape: (B, N, T)"""
-        forward, backward, log_partition = self.paths(emissions, lengths)
-        probability = (forward + backward - log_partition[:, None, None]).exp()
-        return torch.where(_inside(lengths, emissions.shape[1])[:, :, None], probability, 0)
 
     def segment_probabilities(self, emissions: Tensor, lengths: Tensor, segments: Segments) -> Tensor:
         """The probability that all words of a segment have tags as asked, given the sentence.  Shape: (S,)

@@ -17,8 +17,7 @@ from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
 from disconer.nn.heads.tagger.multilabel import MULTILABEL
 from disconer.nn.heads.tagger.multilabel_head import MultilabelHead
-from disconer.nn.heads.tagger.numpy_crf import ANY
-from disconer.nn.heads.tagger.reading import CRF_SCORES, EMISSIONS, read_entities
+from disconer.nn.heads.tagger.reading import ANY, CRF_SCORES, EMISSIONS, read_entities
 from disconer.nn.heads.tagger.schemes import Scheme
 from disconer.nn.layers import mlp
 from disconer.nn.layers.pair_grid import prior_bias

@@ -15,7 +15,7 @@ from disconer.render.clusters import columns
 from disconer.render.lines import Line, Stretch, lines, pack, wrapped_lines
 from disconer.render.marks import Mark
 from disconer.render.stylesheet import Palette, escaped
-from disconer.render.svg.marks import CAPTION_COLUMN, COLUMN, Row, SvgMarks, Unit, row_of, svg_style
+from disconer.render.svg_marks import CAPTION_COLUMN, COLUMN, Row, SvgMarks, Unit, row_of, svg_style
 
 LEVEL = 17  # from arc to arc
 FIRST_LEVEL = 14  # from the top of the words to the lowest arc

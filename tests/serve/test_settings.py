@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from disconer import DisconerError
-from disconer.serve.ray.plan import Replicas
+from disconer.serve.settings import Replicas
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""Documents as SVG pictures, for papers and slides. Imports `core` and `render`."""
