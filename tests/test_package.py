@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 from importlib.metadata import entry_points, version
+from pathlib import Path
 from statistics import median
 
 import pytest
 
 import disconer
+from disconer.core.files import BUNDLED_MODELS
 
 HEAVY = ("torch", "transformers", "accelerate", "spacy", "safetensors", "huggingface_hub")
 LIGHT = (
@@ -60,6 +62,18 @@ def help_seconds() -> float:
 def test_help_is_quick() -> None:
     help_seconds()  # compiles what was not compiled yet
     assert median(help_seconds() for _ in range(5)) < SECONDS
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not BUNDLED_MODELS.is_dir(), reason="models are not in this checkout: see recipes/README.md")
+def test_a_prediction_leaves_nothing_in_the_home_of_its_user(tmp_path: Path) -> None:
+    """ONNX Runtime would leave there what it reports to its makers."""
+    hidden = ("XDG_", "ORT_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
+    command = [sys.executable, "-m", "disconer", "predict", "--text", "Aspirin for fever", "--to", "jsonl"]
+    done = subprocess.run(command, capture_output=True, check=True, env=environment | {"HOME": str(tmp_path)})
+    assert b"Aspirin" in done.stdout
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_the_installed_package() -> None:

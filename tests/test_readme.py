@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pkgutil
 import re
 import runpy
 import shlex
@@ -151,3 +152,11 @@ def test_python_reference_examples() -> None:
     failed, tried = doctest.testfile(str(page), module_relative=False)
     assert tried
     assert not failed
+
+
+def test_python_reference_names_exist() -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text("utf-8")
+    names = re.findall(r"`(disconer(?:\.\w+)+)", page)
+    assert names
+    for name in names:
+        pkgutil.resolve_name(name)

@@ -1,5 +1,6 @@
 """disconer: named entity recognition for entities of every shape."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from disconer.core.corpus import Corpus
@@ -12,6 +13,9 @@ from disconer.formats.table import to_dataframe
 
 if TYPE_CHECKING:
     from disconer.predict.recognizer import Recognizer
+
+# ONNX Runtime reports its use to Microsoft, with an id of this computer, unless this is set before it starts.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __all__ = [
     "BadInput",

@@ -80,7 +80,7 @@ head:
         "encoder.dropout (line 6)": "got true, expected a number from 0 and below 1",
         "training.epoch (line 8)": "unknown key; did you mean 'epochs'?",
         "training.clip (line 9)": "got 0, expected a number above 0",
-        "head.dilations (line 11)": 'got [1, "none"], expected a list of whole numbers from 1',
+        "head.dilations (line 11)": 'got [1, "none"], expected a list of at most 32 whole numbers from 1',
     }
 
 

@@ -100,6 +100,7 @@ def test_entity_as_a_dictionary() -> None:
     ("make", "message"),
     [
         (lambda: Entity("", ((0, 1),)), "needs a label"),
+        (lambda: Entity(5, ((0, 1),)), "needs a label"),
         (lambda: Entity("A", ()), "at least one fragment"),
         (lambda: Entity("A", ((2, 1),)), "0 <= start < end"),
         (lambda: Entity("A", (Fragment(2, 2),)), "0 <= start < end"),
@@ -123,6 +124,20 @@ def test_entity_as_a_dictionary() -> None:
 )
 def test_what_cannot_be_is_refused(make: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Document(17, "abc"), "are str, got 17 and a str"),
+        (lambda: Document("d", b"abc"), "are str, got 'd' and a bytes"),
+        (lambda: Entity("A", ((0, 1),), id=7), "the id of an entity is a str, got 7"),
+        (lambda: Entity("A", ((0.0, 1),)), "'float' object cannot be interpreted as an integer"),
+    ],
+)
+def test_what_no_format_could_write_is_refused(make: object, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         make()
 
 

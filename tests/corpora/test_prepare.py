@@ -60,7 +60,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_writes_splits_and_a_record_that_traces_them(tmp_path: Path) -> None:
-    prepared = prepare("toy", tmp_path, tmp_path / "out", options={"types": "all"})
+    prepared = prepare("toy", str(tmp_path), str(tmp_path / "out"), options={"types": "all"})
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
         ["train.jsonl", "dev.jsonl", "test.jsonl", RECORD]
     )

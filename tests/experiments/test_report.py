@@ -14,6 +14,7 @@ from disconer.cli import app
 from disconer.evaluate import spread
 from disconer.experiments.figures import compare_runs
 from disconer.experiments.folder import ExperimentFolder, Record
+from disconer.experiments.report import write_report
 from disconer.experiments.results import Place, read_results
 from disconer.experiments.tables import overview, tables
 from experiments.made_runs import made_run
@@ -85,6 +86,11 @@ def test_all_files_of_a_report(runs: Path, tmp_path: Path) -> None:
     assert (out / "complaints-parts.svg").is_file()
     assert r"$\pm$" in (out / "report.tex").read_text()
     assert "## Speed and size" in (out / "report.md").read_text()
+
+
+def test_folders_may_be_given_as_strings(runs: Path, tmp_path: Path) -> None:
+    write_report([str(runs)], str(tmp_path / "report"))
+    assert (tmp_path / "report" / "report.md").is_file()
 
 
 def test_runs_of_earlier_versions_have_no_lists(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from disconer import DisconerError
 from disconer.config import ConfigError
+from disconer.experiments.experiment import run_experiment
 from disconer.experiments.study import Study, load_study
 
 STUDIES = Path(__file__).parents[2] / "studies"
@@ -68,3 +70,10 @@ def test_every_run_of_the_studies_here_has_a_configuration(name: str, n_runs: in
     assert len(runs) == n_runs
     for run in runs:
         assert run.load().training.seed == int(run.values["seed"])
+
+
+def test_a_study_without_runs_is_not_begun(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text("name: none\ndefaults: {config: chia}\naxes: {seed: [1]}\nskip: [{seed: 1}]")
+    with pytest.raises(DisconerError, match="No run is left by the rules of this study"):
+        run_experiment(str(tmp_path / "study.yaml"), str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,15 @@ def test_what_a_format_writes_is_recognised_as_it(name: str, tmp_path: Path) -> 
 def test_a_format_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match="can only be read, not written"):
         write([], tmp_path / "a.conllu", "conllu")
+
+
+@pytest.mark.parametrize(
+    "given", [Document("d", "abc"), "abc", [{"id": "d", "text": "abc"}]], ids=["one", "str", "dict"]
+)
+def test_only_documents_are_written(given: Any, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="write takes an iterable of documents, got"):
+        write(given, tmp_path / "out.jsonl")
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:

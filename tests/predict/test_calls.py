@@ -33,22 +33,42 @@ def test_threshold_and_labels_of_one_call(ner: Recognizer) -> None:
     assert ner("p", labels=["ADR"]).entities == ner("p").entities
     with pytest.raises(DisconerError, match="no label 'Nonsense'"):
         ner("p", labels=["Nonsense"])
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        ner("p", threshold=2.0)
+    for threshold in (2.0, "high"):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            ner("p", threshold=threshold)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"got 'ADR'; for a single one, \['ADR'\]"):
+        ner("p", labels="ADR")
 
 
 def test_ids(ner: Recognizer) -> None:
     assert ner("p", id="note").id == "note"
     assert [document.id for document in ner.pipe(TEXTS, ids=["a", "b", "c"])] == ["a", "b", "c"]
     assert [document.id for document in ner.pipe(TEXTS)] == ["text-1", "text-2", "text-3"]
-    with pytest.raises(ValueError, match="argument 2 is longer"):
-        list(ner.pipe(TEXTS, ids=["a"]))
+    for ids, fewer in ((["a"], "ids"), (["a", "b", "c", "d"], "texts")):
+        with pytest.raises(ValueError, match=f"as many ids as texts; there are fewer {fewer}"):
+            list(ner.pipe(TEXTS, ids=ids))
+    with pytest.raises(TypeError, match="id and text of a document are str, got 1 and a str"):
+        list(ner.pipe(TEXTS, ids=[1, 2, 3]))  # type: ignore[call-overload]
 
 
 def test_tuples_keep_what_comes_with_a_text(ner: Recognizer) -> None:
     given = [(text, {"row": number}) for number, text in enumerate(TEXTS)]
     found = list(ner.pipe(given, as_tuples=True, batch_size=2))
     assert [(document.text, context["row"]) for document, context in found] == list(zip(TEXTS, range(3), strict=True))
+
+
+def test_what_is_no_pair_and_what_is_no_document_is_named(ner: Recognizer) -> None:
+    with pytest.raises(TypeError, match=r"pipe takes pairs \(text, anything\), got a str"):
+        list(ner.pipe(TEXTS, as_tuples=True))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"annotate takes documents, got a str; for texts, use pipe\(texts\)"):
+        list(ner.annotate(TEXTS))  # type: ignore[arg-type]
+
+
+def test_unknown_precisions_and_runtimes_are_refused() -> None:
+    with pytest.raises(DisconerError, match=r"There is no precision 'fp8'\. Expected one of fp32, bf16, int8, auto"):
+        Recognizer(letter_model(), precision="fp8")  # type: ignore[arg-type]
+    with pytest.raises(DisconerError, match=r"There is no runtime 'tf'\. Expected one of onnx, torch"):
+        Recognizer.from_pretrained(".", runtime="tf")  # type: ignore[arg-type]
 
 
 def test_progress_is_shown_when_it_is_asked_for(ner: Recognizer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from disconer import DisconerError, Recognizer
-from disconer.core.files import CONFIG
+from disconer.core.files import BUNDLED_MODELS, CONFIG
 from disconer.nn.encoders.transformer.pretrained import TOKENIZER_CONFIG
+from disconer.nn.heads.grid.graph_reader import neighbours
 from disconer.store.checkpoint import load_model, save_model
+from disconer.store.names import DEFAULT
 from nn.toy import toy_model
 
 
@@ -121,6 +125,30 @@ def test_sizes_that_the_weights_do_not_fill_are_refused_before_memory_is_taken(
     change(tmp_path / CONFIG, *keys, value=value)
     with pytest.raises(DisconerError, match=r"that its weights do not fill.*by the size of model\.safetensors"):
         load_model(tmp_path)
+
+
+@pytest.mark.skipif(not BUNDLED_MODELS.is_dir(), reason="models are not in this checkout: see recipes/README.md")
+@pytest.mark.parametrize(
+    ("keys", "value", "message"),
+    [
+        (("config", "head", "dilations"), [1, 2, 3, 4], "The configuration of this model does not fit its network"),
+        (("config", "head", "dilations"), [1] * 1000, "expected a list of at most 32 whole numbers from 1"),
+        (("labels",), ["Drug", "Person"], "The labels of this model are not those of its network"),
+    ],
+)
+def test_a_configuration_of_another_network_is_named(
+    tmp_path: Path, keys: tuple[str, ...], value: Any, message: str
+) -> None:
+    shutil.copytree(BUNDLED_MODELS / DEFAULT, tmp_path, dirs_exist_ok=True)
+    change(tmp_path / CONFIG, *keys, value=value)
+    with pytest.raises(DisconerError, match=message):
+        Recognizer.from_pretrained(tmp_path, runtime="onnx")("Father had hepatic and adrenal insufficiency.")
+
+
+def test_a_dilation_takes_no_more_memory_than_the_grid() -> None:
+    places = np.array([0, 0, 0]), np.array([0, 0, 1]), np.array([0, 1, 0])
+    wide, wider = (neighbours(*places, np.array([dilation])) for dilation in (2, 10**12))
+    np.testing.assert_array_equal(wide, wider)
 
 
 @pytest.mark.parametrize("base", ["../encoders/biomedical-minilm", "/etc", "..", "."])

@@ -144,7 +144,7 @@ def test_an_epoch_of_several_passes_is_as_many_epochs_of_one(
 
 def test_another_folder_is_not_touched(unbroken: Run, tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match=r"This folder already holds a training run\. Add --resume"):
-        train(unbroken.config, unbroken.out)
+        train(unbroken.config, str(unbroken.out))
     (tmp_path / "config.yaml").write_text("mine")
     for resume in (False, True):
         with pytest.raises(DisconerError, match="This folder is not empty"):

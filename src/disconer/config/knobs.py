@@ -182,7 +182,8 @@ def _expected(schema: Json, definitions: Json) -> str:
     kind = schema.get("type")
     if kind == "array":
         items = schema.get("items", {})
-        return f"a list of {_PLURALS.get(items.get('type'), 'values')}{_bounds(items)}"
+        most = f"at most {schema['maxItems']} " if "maxItems" in schema else ""
+        return f"a list of {most}{_PLURALS.get(items.get('type'), 'values')}{_bounds(items)}"
     return _NOUNS.get(str(kind), "a value") + _bounds(schema)
 
 

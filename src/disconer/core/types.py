@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import index
 from typing import Any, NamedTuple
 
 from disconer.core.errors import excerpt
@@ -71,7 +72,7 @@ def normalise(pairs: Pairs, text: str | None = None) -> tuple[Fragment, ...]:
     >>> normalise([(15, 20), (0, 4), (4, 9)])
     (Fragment(start=0, end=9), Fragment(start=15, end=20))
     """
-    fragments = sorted(Fragment(*pair) for pair in pairs)
+    fragments = sorted(Fragment(index(start), index(end)) for start, end in pairs)
     for start, end in fragments:
         if not 0 <= start < end:
             raise ValueError(f"a fragment needs 0 <= start < end, got [{start}, {end})")
@@ -116,10 +117,12 @@ class Entity:
     kind: Kind | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if not self.label:
-            raise ValueError("an entity needs a label")
+        if not self.label or not isinstance(self.label, str):
+            raise ValueError(f"an entity needs a label (str), got {self.label!r}")
         if self.id == "":
             _set(self, "id", None)
+        elif self.id is not None and not isinstance(self.id, str):
+            raise TypeError(f"the id of an entity is a str, got {self.id!r}")
         if self.score is not None and not 0 <= self.score <= 1:
             raise ValueError(f"a score lies between 0 and 1, got {self.score}")
         parts = self.fragments
@@ -245,6 +248,8 @@ class Document:
     extras: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not isinstance(self.text, str):
+            raise TypeError(f"id and text of a document are str, got {self.id!r} and a {type(self.text).__name__}")
         _set(self, "entities", _place(self.text, self.entities))
         if self.sentences is not None:
             _set(self, "sentences", tuple(self.sentences))
@@ -268,6 +273,7 @@ class Document:
         return f"Document({self.id!r}, {excerpt(self.text, _SHOWN)}, {n} entit{'y' if n == 1 else 'ies'})"
 
     def to_dict(self) -> dict[str, Any]:
+        """Id, text and entities; sentences and extras are kept by `write`."""
         return {"id": self.id, "text": self.text, "entities": [entity.to_dict() for entity in self.entities]}
 
     @classmethod

@@ -146,14 +146,15 @@ class Prepared:
 
 def prepare(
     name: str,
-    source: Path,
-    out: Path,
+    source: str | Path,
+    out: str | Path,
     *,
     options: Mapping[str, str] | None = None,
     skip_bad: bool = False,
     force: bool = False,
 ) -> Prepared:
     """Write the splits of a corpus as native JSONL with sentences and tokens, whole or not at all."""
+    source, out = Path(source), Path(out)
     recipe = recipe_named(name)
     chosen = recipe.choose(options or {})
     refuse_existing(out, force)

@@ -28,9 +28,10 @@ class Outcome:
     report: Path
 
 
-def run_experiment(study_file: Path, out: Path, *, jobs: int = 1) -> Outcome:
+def run_experiment(study_file: str | Path, out: str | Path, *, jobs: int = 1) -> Outcome:
     """Run what is not complete of a study, at most `jobs` runs at a time, and write its report."""
-    study = load_study(study_file)
+    out = Path(out)
+    study = load_study(Path(study_file))
     runs = study.runs()
     if not runs:
         raise DisconerError("No run is left by the rules of this study", where=Where(str(study_file)))

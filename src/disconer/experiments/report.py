@@ -23,10 +23,11 @@ from disconer.render.report.plots import Axis, Dot, Series, plot
 REPORT = "report"  # the folder in that of an experiment
 
 
-def write_report(folders: Sequence[Path], out: Path) -> Comparison:
+def write_report(folders: Sequence[str | Path], out: str | Path) -> Comparison:
     """Write the report of all runs below some folders; returns what it says."""
-    comparison = compare_runs(read_results(folders))
+    comparison = compare_runs(read_results([Path(folder) for folder in folders]))
     listed = list(tables(comparison))
+    out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     files = {
         "report.md": markdown(comparison, listed),

@@ -195,7 +195,14 @@ def write(
     if chosen.write is None:
         raise DisconerError(f"The format {chosen.name!r} can only be read, not written")
     refuse_existing(target, force)
-    chosen.write(documents, target, ledger or Ledger())
+    chosen.write(_only_documents(documents), target, ledger or Ledger())
+
+
+def _only_documents(documents: Iterable[Document]) -> Iterator[Document]:
+    for document in [documents] if isinstance(documents, str | Document) else documents:
+        if document is documents or not isinstance(document, Document):
+            raise TypeError(f"write takes an iterable of documents, got {type(document).__name__}")
+        yield document
 
 
 def format_for(path: Path) -> Format:

@@ -170,13 +170,8 @@ def to_line(document: Document) -> bytes:
     return line.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
 
 
-_quoted = json.encoder.encode_basestring
+_string = json.encoder.encode_basestring
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-def _string(value: Any) -> str:
-    """Of a string; of what is given in its place, such as a number for an id, whatever JSON makes of it."""
-    return _quoted(value) if isinstance(value, str) else _json(value)
 
 
 def _pairs_json(pairs: Sequence[tuple[int, int]]) -> str:

@@ -8,7 +8,8 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
+from itertools import count, zip_longest
+from numbers import Real
 from operator import itemgetter
 from typing import Any
 
@@ -93,17 +94,27 @@ def completed(chunks: Iterable[Chunk], runtime: Runtime) -> Iterator[Chunk]:
 
 def as_documents(texts: Iterable[str], ids: Iterable[str] | None = None) -> Iterator[Document]:
     numbered = (f"text-{number}" for number in count(1))
-    for id, text in zip(numbered, texts) if ids is None else zip(ids, texts, strict=True):  # noqa: B905
+    for id, text in zip(numbered, texts) if ids is None else _paired(ids, texts):  # noqa: B905
         if not isinstance(text, str):
             raise TypeError(f"a recogniser reads texts (str), got {type(text).__name__}")
         yield Document(id, text)
 
 
+def _paired(ids: Iterable[str], texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    missing: Any = object()
+    for id, text in zip_longest(ids, texts, fillvalue=missing):
+        if id is missing or text is missing:
+            raise ValueError(f"pipe needs as many ids as texts; there are fewer {'ids' if id is missing else 'texts'}")
+        yield id, text
+
+
 def remembered(pairs: Iterable[tuple[str, Any]], waiting: deque[Any]) -> Iterator[str]:
     """The texts of pairs; the rest waits for their results."""
-    for text, context in pairs:
-        waiting.append(context)
-        yield text
+    for pair in pairs:
+        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+            raise TypeError(f"with as_tuples, pipe takes pairs (text, anything), got a {type(pair).__name__}")
+        waiting.append(pair[1])
+        yield pair[0]
 
 
 def chunk_documents(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:
@@ -111,6 +122,8 @@ def chunk_documents(documents: Iterable[Document], most: int) -> Iterator[list[D
     chunk: list[Document] = []
     n_characters = 0
     for document in documents:
+        if not isinstance(document, Document):
+            raise TypeError(f"annotate takes documents, got a {type(document).__name__}; for texts, use pipe(texts)")
         chunk.append(document)
         n_characters += len(document.text)
         if len(chunk) == most or n_characters >= CHARACTERS_AHEAD:
@@ -189,14 +202,16 @@ class Wanted:
     threshold: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise ValueError(f"a threshold lies between 0 and 1, got {self.threshold}")
+        if not isinstance(self.threshold, Real) or not 0 <= self.threshold <= 1:
+            raise ValueError(f"a threshold lies between 0 and 1, got {self.threshold!r}")
 
 
 def known_labels(known: tuple[str, ...], chosen: Collection[str] | None) -> tuple[str, ...]:
     """Those of the labels of a model that are chosen; all, if none is."""
     if chosen is None:
         return known
+    if isinstance(chosen, str):
+        raise TypeError(f"labels are a collection of str, got {chosen!r}; for a single one, [{chosen!r}]")
     if unknown := [label for label in chosen if label not in known]:
         raise DisconerError(f"The model has no label {unknown[0]!r}", expected=f"some of {', '.join(known)}")
     return tuple(label for label in known if label in chosen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
+from typing import get_args
 
 from disconer.core.errors import DisconerError, DisconerWarning, Where
 from disconer.core.files import ONNX_GRAPH, WEIGHTS
@@ -27,6 +28,8 @@ def load(
 
     runtime: None chooses: torch for a GPU or bf16, else ONNX Runtime; a model without graphs runs in torch.
     """
+    if runtime is not None and runtime not in (known := get_args(RuntimeName)):
+        raise DisconerError(f"There is no runtime {runtime!r}", expected=f"one of {', '.join(known)}")
     if is_exported(folder):
         if runtime == "torch":
             raise DisconerError(

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Iterator, Sized
 from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, get_args, overload
 
 from disconer.core.background import made_ahead
-from disconer.core.errors import DisconerWarning
+from disconer.core.errors import DisconerError, DisconerWarning
 from disconer.core.ledger import Ledger
 from disconer.core.progress import note
 from disconer.core.progress import progress as show_progress
@@ -74,6 +74,8 @@ class Recognizer:
         splitter: of texts without sentences, "rules" (prose, lists and wrapped lines) or "lines" (a sentence is a
             line); None: the one that the model was configured with.
         """
+        if precision not in (known := get_args(Precision)):
+            raise DisconerError(f"There is no precision {precision!r}", expected=f"one of {', '.join(known)}")
         self.model = model
         self.labels = known_labels(model.labels, labels)
         self.threshold = threshold

@@ -46,7 +46,7 @@ class TrainingResult:
 
 
 def train(
-    config: Config, out: Path, *, resume: bool = False, force: bool = False, display: Display | None = None
+    config: Config, out: str | Path, *, resume: bool = False, force: bool = False, display: Display | None = None
 ) -> TrainingResult:
     """Train a model and save its best and last state in `out`.
 
@@ -58,7 +58,7 @@ def train(
     check_start(config)
     patience = LONG_PATIENCE if config.syntax.needed else PATIENCE
     accelerator = build_accelerator(config.training.precision, patience=patience)
-    folder = RunFolder(out)
+    folder = RunFolder(Path(out))
     resume = folder.open(resume=resume, force=force)
     facts = run_facts(config, accelerator.num_processes)
     _check_processes(accelerator, folder, config, facts)  # before anything is written: all processes agree

@@ -41,10 +41,10 @@ class OnnxModel:
     def runtime(self, device: Device = None, precision: Precision = "fp32") -> OnnxRuntime:
         if device is not None and str(device) != "cpu":
             raise DisconerError(
-                "ONNX Runtime runs only on the CPU", got=f"device {device}", fix=f"{self._instead}, in torch."
+                "ONNX Runtime runs only on the CPU", got=f"device {device}", fix=f"{self._instead} in torch."
             )
         if precision == "bf16":
-            raise DisconerError("ONNX Runtime does not compute in bf16", fix=f"{self._instead}, in torch, or int8.")
+            raise DisconerError("ONNX Runtime does not compute in bf16", fix=f"{self._instead} in torch, or int8.")
         if self.stored is None:
             return OnnxRuntime(self._exported(precision), self.config.head, self.labels)
         int8 = precision == "int8" or (precision == "auto" and self._is_better_in_int8)
@@ -60,7 +60,7 @@ class OnnxModel:
     def _exported(self, precision: Precision) -> Sessions:
         if precision == "int8" and not self.int8:
             raise DisconerError(
-                "This model was exported in fp32", where=Where(str(self.folder)), fix=f"{self._instead}, in int8."
+                "This model was exported in fp32", where=Where(str(self.folder)), fix=f"{self._instead} in int8."
             )
         return exported_sessions(self.folder)
 
@@ -71,7 +71,7 @@ class OnnxModel:
 
     @property
     def _instead(self) -> str:
-        return "Use the model that it was exported from" if self.stored is None else "Use the model"
+        return "Use the model that it was exported from," if self.stored is None else "Use the model"
 
     def save(self, folder: Path) -> None:
         """Copy it; what makes the folder a model is written last, and each file atomically."""

@@ -45,7 +45,16 @@ class Session:
         self.outputs = [output.name for output in session.get_outputs()]
 
     def __call__(self, inputs: Mapping[str, Array]) -> list[Array]:
-        outputs: list[Array] = self._session.run(None, {**inputs, **self._tables})
+        try:
+            outputs: list[Array] = self._session.run(None, {**inputs, **self._tables})
+        except Exception as error:  # ONNX Runtime's exceptions have no base of their own
+            if type(error).__name__ != "InvalidArgument":
+                raise
+            raise DisconerError(
+                "The configuration of this model does not fit its network",
+                got=first_line(error),
+                fix="Copy the complete model again.",
+            ) from error
         return outputs
 
 

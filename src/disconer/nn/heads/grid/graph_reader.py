@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from disconer.core.errors import DisconerError
 from disconer.nn.arrays import WordArrays
 from disconer.nn.heads.grid.reading import (
     AFTER_LABELS,
@@ -93,6 +94,13 @@ class GridReader:
         (scores,) = self._graph(given)
         probabilities = ((1 + np.tanh(scores / 2)) / 2).astype(np.float32)  # (pairs, scores)
         labelled, after = probabilities[:, :-AFTER_LABELS], probabilities[:, -AFTER_LABELS:]
+        if labelled.shape[1] != len(self._labels):
+            raise DisconerError(
+                "The labels of this model are not those of its network",
+                got=f"{len(self._labels)} labels",
+                expected=f"{labelled.shape[1]}",
+                fix="Copy the complete model again.",
+            )
         cell, label = (labelled > self._threshold).nonzero()
         envelopes = Envelopes(
             rows[own[cell]],
@@ -137,6 +145,8 @@ def neighbours(row: Ints, first: Ints, gap: Ints, dilations: Ints) -> Ints:
 
     Shape: (pairs,) three times, (convolutions,) -> (convolutions, pairs, 9)
     """
+    # Beyond all pairs there is nothing, however far away: what a model's files say must not decide about memory.
+    dilations = np.minimum(dilations, max(int(first.max()), int(gap.max())) + 1)
     margin = int(dilations.max())
     height, width = int(first.max()) + 1 + 2 * margin, int(gap.max()) + 1 + 2 * margin
     place = (row * height + first + margin) * width + gap + margin  # of each pair, in a grid with margins

@@ -38,7 +38,9 @@ class GridSettings(HeadSettings):
     )
     channels: Count = Field(default=48, description="Channels of the grid.")
     dilations: Sizes = Field(
-        default=(1, 2, 3), description="Dilations of the successive convolutions over the grid; []: none."
+        default=(1, 2, 3),
+        max_length=32,
+        description="Dilations of the successive convolutions over the grid; []: none.",
     )
     biaffine: Count = Field(default=128, description="Size of the vectors of the biaffine product.")
     hidden: Count = Field(default=96, description="Hidden units between the convolutions and the scores.")
