@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,31 @@ def test_force_leaves_nothing_that_would_be_taken_for_new(
     assert "skipped: 1" in said
     assert found(out / "a.jsonl") == []
     assert json.loads((out / RECORD).read_text())["outdated"] == []
+
+
+@pytest.mark.parametrize("to", ["jsonl", "brat"])
+@pytest.mark.parametrize("jobs", [(), ("--jobs", "2")], ids=["here", "jobs"])
+def test_what_changed_is_predicted_again(
+    notes: Path, model: Path, tmp_path: Path, to: str, jobs: tuple[str, ...]
+) -> None:
+    out = tmp_path / "out"
+    command = (notes, "-o", out, "--to", to, "--model", model)
+    run(*command)
+    os.utime(out / f"a{'.ann' if to == 'brat' else '.jsonl'}", (1, 1))
+    (notes / "a.txt").write_text("k and k")
+    done = run(*command, *jobs)
+    assert f"written: 1 {'document' if to == 'brat' else 'file'} in" in done.stderr
+    assert "skipped: 2 " in done.stderr
+    assert next(document.text for document in read(out)) == "k and k"
+    assert "written: 0 " in run(*command).stderr
+
+
+@pytest.mark.parametrize("to", ["jsonl", "brat"])
+def test_another_text_of_the_command_line_is_predicted(model: Path, tmp_path: Path, to: str) -> None:
+    for text in ("p in my k", "k and k"):
+        done = run("--text", text, "-o", tmp_path / "out", "--to", to, "--model", model)
+        assert "written: 1 " in done.stderr
+        assert [document.text for document in read(tmp_path / "out")] == [text]
 
 
 def test_outputs_of_unknown_origin_are_not_taken(notes: Path, model: Path, tmp_path: Path) -> None:

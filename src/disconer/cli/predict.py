@@ -198,6 +198,7 @@ def _write_text(text: str, settings: Settings, to_format: str | None, out: Path 
     elif is_folder(out, target):
         record = FolderRecord.open(out, target, settings, skip_bad=False, force=force)
         folder = Folder(out, target, ledger, force=force, is_current=record.is_current)
+        record.outdated.update(folder.written_before(given))
         with record.kept() as renewed:
             renewed.update(folder.fill_with([given], recognizer))
         complete_folder(out, target, settings.model)

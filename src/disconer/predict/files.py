@@ -64,6 +64,20 @@ class Folder:
                 if output.exists():
                     self.is_current(output)
 
+    def older_than_input(self, inputs: Sequence[Unit]) -> Iterator[str]:
+        """Outputs whose input was changed after they were written, where their names are known without reading."""
+        for unit in inputs:
+            if not self.format.writes_folder or unit.format.name == "text":
+                output = self._file(unit)
+                if output.exists() and output.stat().st_mtime < unit.changed:
+                    yield str(output.relative_to(self.path))
+
+    def written_before(self, document: Document) -> Iterator[str]:
+        """The output of a document with this id, perhaps of another text; of unknown origin, it is refused."""
+        output = self._last_file(document)
+        if output.exists() and (self.force or self.is_current(output)):
+            yield str(output.relative_to(self.path))
+
     def is_left(self, inputs: Sequence[Unit]) -> bool:
         """Whether an output is missing; counts those that are not, up to the first that is."""
         if self.format.writes_folder:

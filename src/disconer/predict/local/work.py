@@ -58,6 +58,7 @@ class Work:
         record = FolderRecord.open(out, target, self.settings, skip_bad=self.ledger.skip_bad, force=force)
         folder = Folder(out, target, self.ledger, force=force, is_current=record.is_current)
         folder.check(self.inputs)
+        record.outdated.update(folder.older_than_input(self.inputs))
         with record.kept() as renewed:
             if self.jobs != 1 and (done := self._finished(folder)):
                 return 0, done
