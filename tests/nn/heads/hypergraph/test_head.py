@@ -65,7 +65,9 @@ def cut(*entities: Entity, max_subwords: int = 20) -> tuple[list[Window], list[T
 
 
 def named(head: HypergraphHead, steps: np.ndarray) -> list[str]:
-    return [f"{first}+{offset} {head.edges.names[edge][0]} {label}" for offset, edge, first, label in steps.T.tolist()]
+    return [
+        f"{first}+{offset} {head.edges.names[edge][0]} {label}" for offset, edge, first, label in steps[:4].T.tolist()
+    ]
 
 
 def test_targets_are_the_edges_of_trees() -> None:
@@ -78,6 +80,8 @@ def test_targets_are_the_edges_of_trees() -> None:
     alone = [f"2+0 {edge} {label}" for label in (0, 1) for edge in ("go_on", "end")]
     assert sorted(named(head, targets.steps)) == sorted([*tree, *alone])
     assert targets.taught.all()
+    gapped = targets.steps[:, targets.steps[4] == 1]
+    assert sorted(named(head, gapped)) == sorted(tree)  # the entity without a gap is of the same tree
 
 
 def test_what_a_window_cuts_teaches_nothing_there() -> None:
@@ -87,15 +91,16 @@ def test_what_a_window_cuts_teaches_nothing_there() -> None:
     first, second = (head.window_targets(window, entities) for window in made)
     assert named(head, first.steps) == ["0+0 go_on 0", "0+1 go_on 0", "0+1 end 0"]
     assert first.taught.tolist() == [True, True, True, True, False, False]
-    assert second.steps.shape == (4, 0)
+    assert second.steps.shape == (5, 0)
     assert second.taught.tolist() == [made[1].owns(word) for word in range(len(made[1]))]
 
 
 @torch.no_grad()
-def test_the_loss_is_that_over_all_sets_of_entities() -> None:
+@pytest.mark.parametrize("gap_weight", [1.0, 3.0, 0.5])
+def test_the_loss_is_that_over_all_sets_of_entities(gap_weight: float) -> None:
     """Two sentences, each the start of the same ten words; of the second, two words are not learned."""
     made, entities = cut(*(Entity("ADR", words(*one)) for one in ([(0, 2)], [(0, 1), (2, 3)], [(1, 2)])))
-    head = lively_head()
+    head = lively_head(gap_weight=gap_weight)
     sentences, batch = batch_of(4, 3)
     targets = head.window_targets(made[0], entities)
     learned = [np.array([True] * 4), np.array([True, False, False])]
@@ -112,7 +117,7 @@ def test_the_loss_is_that_over_all_sets_of_entities() -> None:
             every = Enumerated(own, head.edges)
             wanted = [ranges in gold.get((first, label), ()) for ranges in every.entities]
             [number] = (every.sets == wanted).all(1).nonzero()[0]
-            expected -= np.log(every.probabilities[number])
+            expected -= np.log(every.probabilities[number]) * (gap_weight if (first, label) == (0, 0) else 1)
     assert float(loss) == pytest.approx(expected, rel=1e-5)
 
 

@@ -88,7 +88,8 @@ class EdgeScorer(nn.Module):
 class TreeTargets(NamedTuple):
     """The edges of the trees of a window, M of them, and the words whose trees are learned.
 
-    steps: offset, edge, first word, label. An edge that a tree has twice is here twice.  Shape: (4, M)
+    steps: offset, edge, first word, label, and whether the tree has a discontinuous entity. An edge that a tree has
+        twice is here twice.  Shape: (5, M)
     taught:  Shape: (words,)
     """
 
@@ -98,7 +99,7 @@ class TreeTargets(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TreeBatch:
-    """The same for a batch, its words one after another without padding.  Shape: (4, M), (W,)"""
+    """The same for a batch, its words one after another without padding.  Shape: (5, M), (W,)"""
 
     steps: Tensor
     taught: Tensor
@@ -124,11 +125,13 @@ class Scored(NamedTuple):
 class HypergraphHead(nn.Module):
     """Entities as trees of choices. See `HypergraphSettings` and `paths`."""
 
-    def __init__(self, *, labels: Sequence[str], reach: int, edges: Edges, scorer: EdgeScorer) -> None:
+    def __init__(
+        self, *, labels: Sequence[str], reach: int, edges: Edges, scorer: EdgeScorer, gap_weight: float
+    ) -> None:
         super().__init__()
         self.labels = tuple(labels)
         self.label_numbers = {label: number for number, label in enumerate(self.labels)}
-        self.reach, self.edges, self.scorer = reach, edges, scorer
+        self.reach, self.edges, self.scorer, self.gap_weight = reach, edges, scorer, gap_weight
 
     @property
     def stages(self) -> dict[str, nn.Module]:
@@ -149,29 +152,35 @@ class HypergraphHead(nn.Module):
         taught = np.array([window.owns(word) for word in range(len(window))], dtype=bool)
         cut = {entity.ranges[0][0] - window.start for entity in known if not window.holds(entity)}
         taught[[word for word in cut if 0 <= word < len(window)]] = False
-        branches = {
-            (ranges[0][0], self.label_numbers[label], path[:end])
+        learnt = [
+            (ranges[0][0], self.label_numbers[label], ranges)
             for label, ranges in (entity.key for entity in window.within(known))
             if taught[ranges[0][0]] and not why_not(ranges, self.reach, self.edges)
-            for path in [self.edges.path(ranges)]
-            for end in range(1, len(path) + 1)
-        }
-        steps = [(*path[-1], first, label) for first, label, path in sorted(branches)]
-        return TreeTargets(np.array(steps, dtype=np.int64).reshape(-1, 4).T, taught)
+        ]
+        paths = ((first, label, self.edges.path(ranges)) for first, label, ranges in learnt)
+        branches = {(first, label, path[:end]) for first, label, path in paths for end in range(1, len(path) + 1)}
+        gapped = {(first, label) for first, label, ranges in learnt if len(ranges) > 1}
+        steps = [(*path[-1], first, label, (first, label) in gapped) for first, label, path in sorted(branches)]
+        return TreeTargets(np.array(steps, dtype=np.int64).reshape(-1, 5).T, taught)
 
     def batch_targets(self, targets: Sequence[TreeTargets]) -> TreeBatch:
         """See `Head`."""
         ends = np.cumsum([len(one.taught) for one in targets])
         origins = np.repeat(ends - [len(one.taught) for one in targets], [one.steps.shape[1] for one in targets])
-        offset, edge, first, label = np.concatenate([one.steps for one in targets], axis=1)
+        offset, edge, first, label, gapped = np.concatenate([one.steps for one in targets], axis=1)
         taught = np.concatenate([one.taught for one in targets])
-        return TreeBatch(torch.from_numpy(np.stack([offset, edge, first + origins, label])), torch.from_numpy(taught))
+        steps = np.stack([offset, edge, first + origins, label, gapped])
+        return TreeBatch(torch.from_numpy(steps), torch.from_numpy(taught))
 
     def loss(self, words: Tensor, batch: WordBatch, targets: TreeBatch) -> Tensor:
-        """See `Head`: minus the log probability of the trees."""
+        """See `Head`: minus the log probability of the trees; those with a discontinuous entity weigh more."""
         scores = self.scores(words, self._pairs(words, batch))
-        log_partition = self.log_partition(scores).where(targets.taught[:, None], 0)
-        return log_partition.sum() - scores[tuple(targets.steps)].sum()
+        *step, gapped = targets.steps
+        _, _, first, label = step
+        heavier = torch.where(gapped == 1, self.gap_weight, 1.0)  # (M,)
+        weight = targets.taught.to(scores.dtype)[:, None].repeat(1, len(self.labels))  # (W, labels)
+        weight[first, label] = heavier
+        return (weight * self.log_partition(scores)).sum() - (heavier * scores[tuple(step)]).sum()
 
     def log_partition(self, scores: Tensor) -> Tensor:
         """The log sum over all sets of entities of each first word and label.  Shape: (R, edges, …) -> (…)

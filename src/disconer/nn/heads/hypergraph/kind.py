@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from disconer.config.section import Count, Fraction, HeadSettings
+from disconer.config.section import Count, Fraction, HeadSettings, Rate
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
 from disconer.nn.heads.hypergraph.paths import Edges, hypergraph_reach
@@ -35,6 +35,7 @@ class HypergraphSettings(HeadSettings):
     )
     hidden: Count = Field(default=150, description="Hidden units between pairs of words and the scores of edges.")
     dropout: Fraction = Field(default=0.3, description="Dropout of the hidden units.")
+    gap_weight: Rate = Field(default=1.0, description="Weight in the loss of trees that have a discontinuous entity.")
 
 
 COVERED = 0.999  # fraction of the entities that each limit must cover
@@ -57,7 +58,9 @@ class HypergraphKind(HeadKind[HypergraphSettings]):
         scorer = EdgeScorer(
             word_size=word_size, hidden=settings.hidden, edges=edges, n_labels=len(labels), dropout=settings.dropout
         )
-        return HypergraphHead(labels=labels, reach=settings.reach, edges=edges, scorer=scorer)
+        return HypergraphHead(
+            labels=labels, reach=settings.reach, edges=edges, scorer=scorer, gap_weight=settings.gap_weight
+        )
 
     def reach(self, entities: Sequence[TokenEntity], n_words: int, settings: HypergraphSettings) -> Reach:
         return hypergraph_reach((entity.key for entity in entities), settings.reach, _edges(settings))
