@@ -229,6 +229,10 @@ class TrainingConfig(Section):
         default=1.0,
         description="Size of the adversarial perturbation of subword embeddings, for a second pass per batch; 0: off.",
     )
+    average: Annotated[int, Field(ge=0)] = Field(
+        default=0,
+        description="Epochs at the end whose weights are averaged: the model has the mean of their ends; 0: none.",
+    )
     clip: Rate = Field(default=5.0, description="Maximum gradient norm; larger gradients are clipped.")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
         default="auto",

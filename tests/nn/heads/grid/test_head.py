@@ -16,9 +16,10 @@ from disconer.export.onnx import export_model
 from disconer.nn.arrays import word_arrays
 from disconer.nn.devices import sent_at_once
 from disconer.nn.heads.grid import GRID
+from disconer.nn.heads.grid.cells import Cells
 from disconer.nn.heads.grid.graph_reader import NEIGHBOURS
 from disconer.nn.heads.grid.graphs import PairGraph
-from disconer.nn.heads.grid.head import Cells, GridHead
+from disconer.nn.heads.grid.head import GridHead
 from disconer.nn.heads.grid.kind import GridSettings
 from disconer.nn.layers.pair_grid import gap_class
 from disconer.nn.parts import WordBatch
@@ -209,7 +210,7 @@ def test_exported_it_finds_the_same(decoding: str, tmp_path: Path) -> None:
 def test_sizes_that_a_gpu_likes_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a GPU, grids are filled up to few sizes; here with the same fillers on the CPU."""
     from disconer.nn import devices
-    from disconer.nn.heads.grid import head as module
+    from disconer.nn.heads.grid import cells as module
 
     model = lively_grid()
     texts = [TEXT[: 2 * n - 1] for n in (1, 3, 9, 10, 10, 2, 9, 9, 9, 9, 9, 10, 10)]
@@ -220,7 +221,7 @@ def test_sizes_that_a_gpu_likes_change_no_score(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(module, "size_multiple", lambda device: devices.GPU_SIZE_MULTIPLE)
     monkeypatch.setattr(module, "padded_count", lambda count, _: devices.padded_count(count, torch.device("cuda")))
     monkeypatch.setattr(module, "sent", sent_at_once)
-    [_, longer] = model.network.head._grids(np.array(batch.lengths), words.device)
+    [_, longer] = module.plan_grids(np.array(batch.lengths), model.network.head.reach, words.device)
     assert (longer.n_words, longer.n_gaps, len(longer.rows), longer.lengths.tolist()[-1]) == (16, 16, 16, 0)
     padded = model.network.head.launch(words, batch)
     for one, other in zip(plain.cells, padded.cells, strict=True):
@@ -231,7 +232,7 @@ def test_sizes_that_a_gpu_likes_change_no_score(monkeypatch: pytest.MonkeyPatch)
     assert found == again
     assert any(found)
     monkeypatch.setattr(module, "cells_at_once", lambda device: 16 * 16 * 16)
-    [every] = model.network.head._grids(np.array(batch.lengths), words.device)
+    [every] = module.plan_grids(np.array(batch.lengths), model.network.head.reach, words.device)
     assert every.n_cells == 16 * 16 * 16
     together = model.network.head.launch(words, batch).cells
     torch.testing.assert_close(_by_place(together), _by_place(plain.cells))

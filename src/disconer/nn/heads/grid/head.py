@@ -9,18 +9,14 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, pad
+from torch.nn.functional import binary_cross_entropy_with_logits
 
-from disconer.nn.devices import cells_at_once, moved, padded_count, sent, size_multiple
+from disconer.nn.devices import moved
+from disconer.nn.heads.grid.cells import Cells, plan_grids, score_cells
 from disconer.nn.heads.grid.likely import Likely, read_likely
-from disconer.nn.heads.grid.reading import (
-    AFTER_LABELS,
-    Decoding,
-    length_groups,
-    n_pairs,
-)
+from disconer.nn.heads.grid.reading import AFTER_LABELS, Decoding
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
-from disconer.nn.layers.pair_grid import PairGrid, Pairs, pairs_within, prior_bias
+from disconer.nn.layers.pair_grid import PairGrid, prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
 from disconer.nn.windows import Found, Window
@@ -42,25 +38,6 @@ class GridTargetBatch:
 
     def to(self, device: torch.device) -> GridTargetBatch:
         return replace(self, **{name: moved(getattr(self, name), device) for name in self.__slots__})
-
-
-class Cells(NamedTuple):
-    """The pairs of words of a batch and their scores. M of them.
-
-    row, first, gap: where they are.  Shape: (M,)
-    scores:  Shape: (M, labels + AFTER_LABELS)
-    """
-
-    row: Tensor
-    first: Tensor
-    gap: Tensor
-    scores: Tensor
-
-    def numbers(self, n_rows: int, n_words: int) -> Tensor:
-        """Where the cell of a row, a word and a gap is.  Shape: (B, N, N)"""
-        numbers = self.row.new_zeros(n_rows, n_words, n_words)
-        numbers[self.row, self.first, self.gap] = torch.arange(len(self.row), device=self.row.device)
-        return numbers
 
 
 class Scored(NamedTuple):
@@ -194,53 +171,8 @@ class GridHead(nn.Module):
     # Both
 
     def _cells(self, words: Tensor, lengths: Sequence[int]) -> Cells:
-        """All pairs of words of a batch. Windows of like length share a grid, so that little of it is padding."""
-        grids = self._grids(np.asarray(lengths), words.device)
-        words = pad(words, (0, 0, 0, max(0, max(grid.n_words for grid in grids) - words.shape[1])))
-        rows, known, n_gaps = (np.concatenate(parts) for parts in zip(*(grid.arrays() for grid in grids), strict=True))
-        row, length, gaps = sent([rows, known, n_gaps], words.device)
-        counts = [n_pairs(grid.lengths, grid.n_gaps) for grid in grids]
-        pairs = pairs_within(length, gaps, n_words=int(known.sum()), n_pairs=sum(counts))
-        scores, start, done = [], 0, 0
-        for grid, count in zip(grids, counts, strict=True):
-            own, end = slice(start, start + len(grid.rows)), done + count
-            of_grid = Pairs(pairs.row[done:end] - start, pairs.first[done:end], pairs.gap[done:end])
-            gap = torch.arange(grid.n_gaps, device=words.device)
-            scores.append(self.grid(words[row[own], : grid.n_words], length[own], gap, pairs=of_grid).float())
-            start, done = own.stop, end
-        return Cells(row[pairs.row], pairs.first, pairs.gap, torch.cat(scores))
-
-    def _grids(self, lengths: Ints, device: torch.device) -> list[GridPlan]:
-        """Windows of like length, in sizes that a device likes; all together, where that is no large grid."""
-        every = self._plan(np.arange(len(lengths)), lengths, device)
-        if every.n_cells <= cells_at_once(device):
-            return [every]
-        return [self._plan(rows, lengths, device) for rows in length_groups(lengths)]
-
-    def _plan(self, rows: Ints, lengths: Ints, device: torch.device) -> GridPlan:
-        n_words = padded_count(max(int(lengths[rows].max()), size_multiple(device)), device)
-        filler = (0, padded_count(len(rows), device) - len(rows))
-        n_gaps = min(self.reach or n_words, n_words)
-        return GridPlan(np.pad(rows, filler), np.pad(lengths[rows], filler), n_words, n_gaps)
-
-
-class GridPlan(NamedTuple):
-    """The windows that share a grid, and its size. What fills it up has no words.
-
-    rows, lengths: of windows.  Shape: (b,) each
-    """
-
-    rows: Ints
-    lengths: Ints
-    n_words: int
-    n_gaps: int
-
-    @property
-    def n_cells(self) -> int:
-        return len(self.rows) * self.n_words * self.n_gaps
-
-    def arrays(self) -> tuple[Ints, Ints, Ints]:
-        return self.rows, self.lengths, np.full_like(self.rows, self.n_gaps)
+        cells = score_cells(self.grid, plan_grids(np.asarray(lengths), self.reach, words.device), words)
+        return cells._replace(scores=cells.scores.float())
 
 
 def _with_rows(targets: Sequence[Ints]) -> Tensor:

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from torch.nn.functional import relu, softplus
 
 from disconer.nn.devices import moved, sent
+from disconer.nn.heads.grid.cells import plan_grids, score_cells
 from disconer.nn.heads.hypergraph.inside import IMPOSSIBLE, Algebra, inside
 from disconer.nn.heads.hypergraph.paths import Edges, why_not
-from disconer.nn.heads.hypergraph.reading import FIRST, SCORES, SECOND, Pairs, Starts, pairs_of, read_entities
-from disconer.nn.heads.kind import Graph, HeadGraphs
-from disconer.nn.layers.pair_grid import GAP_CLASSES, gap_class
+from disconer.nn.heads.hypergraph.reading import Pairs, Starts, pairs_of, read_entities
+from disconer.nn.layers.pair_grid import GAP_CLASSES, PairGrid, gap_class
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Bools, Ints
 from disconer.nn.windows import Found, Window
@@ -60,7 +60,7 @@ BEST = Algebra(_best, torch.cat, torch.split)
 class EdgeScorer(nn.Module):
     """Scores of all edges of each label for pairs of words: the first of an entity, and the one that an edge leads to.
 
-    They see both words, their product, and how far they are apart.
+    They see both words, their product, how far they are apart, and, if a grid was convolved, the pairs around.
     """
 
     def __init__(self, *, word_size: int, hidden: int, edges: Edges, n_labels: int, dropout: float) -> None:
@@ -74,21 +74,26 @@ class EdgeScorer(nn.Module):
             for bias, (kind, *_) in zip(self.output.bias.view(-1, n_labels), edges.names, strict=True):
                 bias.fill_(0.0 if kind == "end" else RARE)
 
-    def forward(self, words: Tensor, first: Tensor, second: Tensor) -> Tensor:
-        """first, second: the words of pairs, by number.  Shape: (words, d), (M,), (M,) -> (M, edges * labels)"""
+    def forward(self, words: Tensor, first: Tensor, second: Tensor, around: Tensor | None = None) -> Tensor:
+        """first, second: the words of pairs, by number. around: what the grid says of them, for the hidden units.
+
+        Shape: (words, d), (M,), (M,), (M, H) -> (M, edges * labels)
+        """
         at_first, at_second = self.added(words).chunk(2, dim=1)  # (words, H) each
         left, right = self.multiplied(words).chunk(2, dim=1)
         distance = self.distance(gap_class(second - first))  # (M, H)
         added = at_first.index_select(0, first) + at_second.index_select(0, second)
         multiplied = left.index_select(0, first) * right.index_select(0, second)
-        scores: Tensor = self.output(self.dropout(relu(added + multiplied + distance)))
+        hidden = added + multiplied + distance
+        scores: Tensor = self.output(self.dropout(relu(hidden if around is None else hidden + around)))
         return scores
 
 
 class TreeTargets(NamedTuple):
     """The edges of the trees of a window, M of them, and the words whose trees are learned.
 
-    steps: offset, edge, first word, label. An edge that a tree has twice is here twice.  Shape: (4, M)
+    steps: offset, edge, first word, label, and whether the tree has a discontinuous entity. An edge that a tree has
+        twice is here twice.  Shape: (5, M)
     taught:  Shape: (words,)
     """
 
@@ -98,7 +103,7 @@ class TreeTargets(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TreeBatch:
-    """The same for a batch, its words one after another without padding.  Shape: (4, M), (W,)"""
+    """The same for a batch, its words one after another without padding.  Shape: (5, M), (W,)"""
 
     steps: Tensor
     taught: Tensor
@@ -122,18 +127,31 @@ class Scored(NamedTuple):
 
 
 class HypergraphHead(nn.Module):
-    """Entities as trees of choices. See `HypergraphSettings` and `paths`."""
+    """Entities as trees of choices. See `HypergraphSettings` and `paths`.
 
-    def __init__(self, *, labels: Sequence[str], reach: int, edges: Edges, scorer: EdgeScorer) -> None:
+    grid: sees pairs of words in view of the pairs around them, and has a score for each hidden unit of the scorer.
+    """
+
+    def __init__(
+        self,
+        *,
+        labels: Sequence[str],
+        reach: int,
+        edges: Edges,
+        scorer: EdgeScorer,
+        gap_weight: float,
+        grid: PairGrid | None = None,
+    ) -> None:
         super().__init__()
         self.labels = tuple(labels)
         self.label_numbers = {label: number for number, label in enumerate(self.labels)}
-        self.reach, self.edges, self.scorer = reach, edges, scorer
+        self.reach, self.edges, self.gap_weight = reach, edges, gap_weight
+        self.grid, self.scorer = grid, scorer
 
     @property
     def stages(self) -> dict[str, nn.Module]:
         """See `Head`."""
-        return {"edges": self.scorer}
+        return {"edges": self.scorer} if self.grid is None else {"grid": self.grid, "edges": self.scorer}
 
     def axis_names(self) -> Mapping[str, AxisNames]:
         """See `Transferable`."""
@@ -149,29 +167,35 @@ class HypergraphHead(nn.Module):
         taught = np.array([window.owns(word) for word in range(len(window))], dtype=bool)
         cut = {entity.ranges[0][0] - window.start for entity in known if not window.holds(entity)}
         taught[[word for word in cut if 0 <= word < len(window)]] = False
-        branches = {
-            (ranges[0][0], self.label_numbers[label], path[:end])
+        learnt = [
+            (ranges[0][0], self.label_numbers[label], ranges)
             for label, ranges in (entity.key for entity in window.within(known))
             if taught[ranges[0][0]] and not why_not(ranges, self.reach, self.edges)
-            for path in [self.edges.path(ranges)]
-            for end in range(1, len(path) + 1)
-        }
-        steps = [(*path[-1], first, label) for first, label, path in sorted(branches)]
-        return TreeTargets(np.array(steps, dtype=np.int64).reshape(-1, 4).T, taught)
+        ]
+        paths = ((first, label, self.edges.path(ranges)) for first, label, ranges in learnt)
+        branches = {(first, label, path[:end]) for first, label, path in paths for end in range(1, len(path) + 1)}
+        gapped = {(first, label) for first, label, ranges in learnt if len(ranges) > 1}
+        steps = [(*path[-1], first, label, (first, label) in gapped) for first, label, path in sorted(branches)]
+        return TreeTargets(np.array(steps, dtype=np.int64).reshape(-1, 5).T, taught)
 
     def batch_targets(self, targets: Sequence[TreeTargets]) -> TreeBatch:
         """See `Head`."""
         ends = np.cumsum([len(one.taught) for one in targets])
         origins = np.repeat(ends - [len(one.taught) for one in targets], [one.steps.shape[1] for one in targets])
-        offset, edge, first, label = np.concatenate([one.steps for one in targets], axis=1)
+        offset, edge, first, label, gapped = np.concatenate([one.steps for one in targets], axis=1)
         taught = np.concatenate([one.taught for one in targets])
-        return TreeBatch(torch.from_numpy(np.stack([offset, edge, first + origins, label])), torch.from_numpy(taught))
+        steps = np.stack([offset, edge, first + origins, label, gapped])
+        return TreeBatch(torch.from_numpy(steps), torch.from_numpy(taught))
 
     def loss(self, words: Tensor, batch: WordBatch, targets: TreeBatch) -> Tensor:
-        """See `Head`: minus the log probability of the trees."""
-        scores = self.scores(words, self._pairs(words, batch))
-        log_partition = self.log_partition(scores).where(targets.taught[:, None], 0)
-        return log_partition.sum() - scores[tuple(targets.steps)].sum()
+        """See `Head`: minus the log probability of the trees; those with a discontinuous entity weigh more."""
+        scores, _ = self.scores(words, batch)
+        *step, gapped = targets.steps
+        _, _, first, label = step
+        heavier = torch.where(gapped == 1, self.gap_weight, 1.0)  # (M,)
+        weight = targets.taught.to(scores.dtype)[:, None].repeat(1, len(self.labels))  # (W, labels)
+        weight[first, label] = heavier
+        return (weight * self.log_partition(scores)).sum() - (heavier * scores[tuple(step)]).sum()
 
     def log_partition(self, scores: Tensor) -> Tensor:
         """The log sum over all sets of entities of each first word and label.  Shape: (R, edges, …) -> (…)
@@ -185,8 +209,7 @@ class HypergraphHead(nn.Module):
 
     def launch(self, words: Tensor, batch: WordBatch) -> Scored:
         """See `Head`."""
-        pairs = self._pairs(words, batch)
-        scores = self.scores(words, pairs)
+        scores, pairs = self.scores(words, batch)
         return Scored(scores, self._start(scores, BEST) > 0, pairs, len(batch.lengths))
 
     def collect(self, launched: Scored) -> list[list[Found]]:
@@ -205,33 +228,18 @@ class HypergraphHead(nn.Module):
         weight: Tensor = inside(scores, self.edges, algebra)[0][self.edges.start]
         return weight
 
-    def _pairs(self, words: Tensor, batch: WordBatch) -> Pairs:
-        return pairs_of(np.asarray(batch.lengths), words.shape[1], self.reach)
-
-    def scores(self, words: Tensor, pairs: Pairs) -> Tensor:
+    def scores(self, words: Tensor, batch: WordBatch) -> tuple[Tensor, Pairs]:
         """IMPOSSIBLE beyond the end of a sentence.  Shape: (B, N, d) -> (offsets, edges, W, labels)"""
+        lengths = np.asarray(batch.lengths)
+        around, order = None, None
+        if self.grid is not None:
+            plans = plan_grids(lengths, self.reach, words.device)
+            around = score_cells(self.grid, plans, words).scores  # (M, H)
+            order = np.concatenate([plan.rows[plan.lengths > 0] for plan in plans])
+        pairs = pairs_of(lengths, words.shape[1], self.reach, order)
         first, second, cell = sent([pairs.first, pairs.second, pairs.cell], words.device)
-        scores = self.scorer(words.flatten(0, 1), first, second).float()  # (M, edges * labels)
+        scores = self.scorer(words.flatten(0, 1), first, second, around).float()  # (M, edges * labels)
         n_words = len(pairs.word)
         everywhere = scores.new_full((n_words * pairs.n_offsets, scores.shape[1]), IMPOSSIBLE)
         by_word = everywhere.index_copy(0, cell, scores).view(n_words, pairs.n_offsets, len(self.edges), -1)
-        by_edge: Tensor = by_word.permute(1, 2, 0, 3).contiguous()
-        return by_edge
-
-
-class HypergraphGraph(nn.Module):
-    """The scores of edges, for ONNX only."""
-
-    def __init__(self, scorer: EdgeScorer) -> None:
-        super().__init__()
-        self.scorer = scorer
-
-    def forward(self, words: Tensor, lengths: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor]:
-        """Shape: (B, N, d), (B,), (M,), (M,) -> (M, edges * labels)"""
-        return (self.scorer(words.flatten(0, 1), first, second),)
-
-
-def hypergraph_graphs(head: HypergraphHead) -> HeadGraphs:
-    inputs = {name: {0: "pairs"} for name in (FIRST, SECOND)}
-    example = (torch.arange(11), torch.arange(11) + 1)
-    return HeadGraphs(Graph(HypergraphGraph(head.scorer), inputs, (SCORES,), example=example))
+        return by_word.permute(1, 2, 0, 3).contiguous(), pairs

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from disconer.nn.arrays import WordArrays
+from disconer.nn.heads.grid.graph_reader import NEIGHBOURS, WIDEST_GAP, neighbours
 from disconer.nn.heads.hypergraph.inside import BEST, IMPOSSIBLE, SUM, inside
 from disconer.nn.heads.hypergraph.paths import Choose, Edges, Step, shifted, walk
 from disconer.nn.heads.kind import Arrays
@@ -18,7 +19,8 @@ from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found
 from disconer.text.alignment import Range
 
-FIRST, SECOND, SCORES = "first", "second", "scores"  # inputs and output of the graph of a hypergraph head
+# Inputs and the output of the graph of a hypergraph head; after the first two, with convolutions only (`PairGraph`).
+FIRST, SECOND, CELL, GAP, SCORES = "first", "second", "cell", "gap", "scores"
 MOST_ENTITIES = 100  # of a word and a label: only an untrained model finds more
 SMALLEST = 1e-300  # keeps a logarithm finite
 
@@ -27,7 +29,7 @@ class Pairs(NamedTuple):
     """Pairs of words of a batch within reach of one another, M of them. The batch has W words without padding.
 
     row, word: of each word, its window, and its place there.  Shape: (W,)
-    first, second: of each pair, the words as places in (B, N).  Shape: (M,)
+    first, second: of each pair, the words as places in (B, N). All pairs of a window come together.  Shape: (M,)
     cell: its place in (W, offsets).  Shape: (M,)
     """
 
@@ -39,11 +41,20 @@ class Pairs(NamedTuple):
     n_offsets: int
 
 
-def pairs_of(lengths: Ints, n_words: int, reach: int) -> Pairs:
-    """n_words: of a window with its padding."""
+def pairs_of(lengths: Ints, n_words: int, reach: int, order: Ints | None = None) -> Pairs:
+    """n_words: of a window with its padding. order: of the windows whose pairs come one after another; None: as given.
+
+    >>> pairs = pairs_of(np.array([1, 2]), n_words=2, reach=2, order=np.array([1, 0]))
+    >>> pairs.first.tolist(), pairs.second.tolist(), pairs.cell.tolist()
+    ([2, 2, 3, 0], [2, 3, 3, 0], [2, 3, 4, 0])
+    """
     n_offsets = min(reach, int(lengths.max()))
     row, word = np.nonzero(np.arange(n_words) < lengths[:, None])
-    number, offset = np.nonzero(np.arange(n_offsets) < (lengths[row] - word)[:, None])
+    numbers = np.arange(len(row))  # of words, in the order of their pairs
+    if order is not None:
+        numbers = numbers[np.argsort(np.argsort(order)[row], kind="stable")]
+    place, offset = np.nonzero(np.arange(n_offsets) < (lengths[row] - word)[numbers, None])
+    number = numbers[place]
     first = (row * n_words + word)[number]
     return Pairs(row, word, first, first + offset, number * n_offsets + offset, n_offsets)
 
@@ -128,15 +139,32 @@ def softplus(value: float) -> float:
 
 
 class TreeReader:
-    """Makes entities of the scores of a hypergraph head's graph. See `ScoreReader`."""
+    """Makes entities of the scores of a hypergraph head's graph. See `ScoreReader`.
 
-    def __init__(self, labels: Sequence[str], edges: Edges, *, reach: int, near: float | None = None) -> None:
+    dilations: of the convolutions over pairs of words.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        edges: Edges,
+        *,
+        reach: int,
+        dilations: Sequence[int] = (),
+        near: float | None = None,
+    ) -> None:
         self._labels, self._edges, self._reach, self._near = labels, edges, reach, near
+        self._dilations = np.array(dilations, np.int64)
 
     def inputs(self, batch: WordArrays) -> Arrays:
         """See `ScoreReader`."""
-        pairs = self._pairs(batch)
-        return {FIRST: pairs.first, SECOND: pairs.second}
+        pairs, n_words = self._pairs(batch), batch.word_mask.shape[1]
+        inputs = {FIRST: pairs.first, SECOND: pairs.second}
+        if not len(self._dilations):
+            return inputs
+        (row, word), gap = np.divmod(pairs.first, n_words), pairs.second - pairs.first
+        around = neighbours(row, word, gap, self._dilations)
+        return inputs | {CELL: pairs.first * n_words + word + gap, GAP: np.minimum(gap, WIDEST_GAP), NEIGHBOURS: around}
 
     def _pairs(self, batch: WordArrays) -> Pairs:
         return pairs_of(batch.lengths, batch.word_mask.shape[1], self._reach)
