@@ -199,8 +199,10 @@ def write(
 
 
 def _only_documents(documents: Iterable[Document]) -> Iterator[Document]:
-    for document in [documents] if isinstance(documents, str | Document) else documents:
-        if document is documents or not isinstance(document, Document):
+    if isinstance(documents, Document):
+        raise TypeError("write takes an iterable of documents, got one document: give it in a list")
+    for document in documents:
+        if not isinstance(document, Document):
             raise TypeError(f"write takes an iterable of documents, got {type(document).__name__}")
         yield document
 
