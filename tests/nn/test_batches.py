@@ -115,6 +115,17 @@ def test_a_sentence_without_any_subword() -> None:
     assert len(find(network, word_batch(windows, tokenizer))) == 2
 
 
+@pytest.mark.parametrize("text", [*TEXTS, "\u200d a \u200d b", "a b c d e f g h i j k l m n", "\u200d"])
+def test_a_window_by_itself_has_the_arrays_that_it_has_among_others(text: str) -> None:
+    model = toy_model(positions=12)
+    for window in windows_of([text], model):
+        alone, twice = (word_arrays([[window]] * number, model.reader) for number in (1, 2))
+        for field in fields(alone):
+            one, both = getattr(alone, field.name), getattr(twice, field.name)
+            assert one.dtype == both.dtype, field.name
+            assert one.tolist() == both[: len(one)].tolist(), field.name
+
+
 @pytest.mark.parametrize("several", [1, 8])
 def test_sizes_are_multiples_and_nothing_else_changes(several: int) -> None:
     model = toy_model(encoder={"lstm": {"size": 8}})

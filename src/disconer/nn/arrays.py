@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from disconer.nn.reader import Bools, Ints, Reader
 from disconer.nn.windows import Window
 
 NO_HEAD = -1
+KEPT_SIZES = 512  # of single windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,8 @@ def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multipl
     A batch may be a hundred short windows, so all of them are filled at once: the true positions of a mask, row by
     row, are in the order of the windows' concatenated values.
     """
+    if multiple == 1 and len(passages) == len(passages[0]) == 1 and len(passages[0][0].subwords.ids):
+        return _of_one_window(passages[0][0], reader)
     before, around = len(reader.prefix), len(reader.prefix) + len(reader.suffix)
     windows = [window for passage in passages for window in passage]
     row = np.repeat(np.arange(len(passages)), [len(passage) for passage in passages])  # of each window
@@ -84,7 +89,6 @@ def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multipl
     earlier = np.cumsum(counts) - counts  # of each word, the subwords of all words before it
     real_words = np.flatnonzero(word_mask)
 
-    own = np.array([window.own for window in windows]) - np.array([[window.start] for window in windows])  # (B, 2)
     heads, parsed = _heads(windows, word_mask)
     return WordArrays(
         piece_ids=piece_ids,
@@ -94,15 +98,69 @@ def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multipl
         word_places=np.repeat(real_words, counts),
         word_mask=word_mask,
         real_words=real_words,
-        own_mask=(word >= own[:, :1]) & (word < own[:, 1:]),
+        own_mask=_own_mask(word, windows),
         heads=heads,
         parsed=parsed,
         lengths=lengths,
     )
 
 
+def _of_one_window(window: Window, reader: Reader) -> WordArrays:
+    """The same for a text that comes by itself: nothing is filled up, what depends on sizes alone is kept, and lists
+    take less time than arrays of a few numbers.
+    """
+    before, n_words = len(reader.prefix), len(window)
+    piece_ids = np.concatenate([reader.prefix, window.subwords.ids, reader.suffix])[None]
+    ranges = list(zip((window.subwords.first + before).tolist(), (window.subwords.end + before).tolist(), strict=True))
+    words = _words_of(n_words)
+    heads, parsed = (words.heads, words.parsed) if window.heads is None else _heads([window], words.mask)
+    is_own = words.mask if window.own == (window.start, window.end) else _own_mask(words.number, [window])
+    return WordArrays(
+        piece_ids=piece_ids,
+        piece_mask=_pieces_of(piece_ids.shape[1]),
+        first_piece=np.array([[first if first < end else 0 for first, end in ranges]]),
+        piece_places=np.array([place for word in ranges for place in range(*word)], np.int64),
+        word_places=np.array([number for number, word in enumerate(ranges) for _ in range(*word)], np.int64),
+        word_mask=words.mask,
+        real_words=words.number,
+        own_mask=is_own,
+        heads=heads,
+        parsed=parsed,
+        lengths=words.lengths,
+    )
+
+
+class _Words(NamedTuple):
+    """What a window without heads has by its number of words. Nobody may write into it."""
+
+    number: Ints
+    mask: Bools
+    heads: Ints
+    parsed: Bools
+    lengths: Ints
+
+
+@lru_cache(maxsize=KEPT_SIZES)
+def _words_of(n_words: int) -> _Words:
+    mask = np.ones((1, n_words), dtype=bool)
+    heads = np.full(mask.shape, NO_HEAD)
+    return _Words(np.arange(n_words), mask, heads, np.zeros(1, dtype=bool), np.array([n_words]))
+
+
+@lru_cache(maxsize=KEPT_SIZES)
+def _pieces_of(n_subwords: int) -> Ints:
+    return np.ones((1, n_subwords), np.int64)
+
+
 def _round_up(size: int, multiple: int) -> int:
     return -(-size // multiple) * multiple
+
+
+def _own_mask(word: Ints, windows: Sequence[Window]) -> Bools:
+    """Shape: (N,) -> (B, N)"""
+    own = np.array([window.own for window in windows]) - np.array([[window.start] for window in windows])  # (B, 2)
+    mask: Bools = (word >= own[:, :1]) & (word < own[:, 1:])
+    return mask
 
 
 def _heads(windows: Sequence[Window], word_mask: Bools) -> tuple[Ints, Bools]:

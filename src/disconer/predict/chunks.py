@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from itertools import count, zip_longest
 from numbers import Real
 from operator import itemgetter
@@ -204,6 +204,12 @@ class Wanted:
     def __post_init__(self) -> None:
         if not isinstance(self.threshold, Real) or not 0 <= self.threshold <= 1:
             raise ValueError(f"a threshold lies between 0 and 1, got {self.threshold!r}")
+
+
+@lru_cache(maxsize=64)
+def wanted_entities(labels: tuple[str, ...], threshold: float) -> Wanted:
+    """Those of some labels; texts that come one by one mostly ask for the same."""
+    return Wanted(frozenset(labels), threshold)
 
 
 def known_labels(known: tuple[str, ...], chosen: Collection[str] | None) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from disconer.predict.chunks import (
     completed,
     known_labels,
     remembered,
+    wanted_entities,
 )
 from disconer.predict.loading import load
 from disconer.store.names import find_model
@@ -267,7 +268,7 @@ class Recognizer:
 
     def _wanted(self, labels: Collection[str] | None, threshold: float | None) -> Wanted:
         chosen = self.labels if labels is None else known_labels(self.model.labels, labels)
-        return Wanted(frozenset(chosen), self.threshold if threshold is None else threshold)
+        return wanted_entities(tuple(chosen), self.threshold if threshold is None else threshold)
 
     @property
     def parses(self) -> bool:

@@ -20,7 +20,8 @@ from disconer.core.types import Document, Sentence, Token, ordered_sentence
 from disconer.text.line_breaks import FULL_STOPS, NARROWEST, Break, Line, line_breaks
 from disconer.text.stops import sentence_ends
 
-_LINE = re.compile(r"[^\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")  # ends of lines as `str.splitlines` has them
+_ENDS = r"\n\v\f\r\x1c-\x1e\x85\u2028\u2029"  # of lines, as `str.splitlines` has them
+_LINE, _END = re.compile(f"[^{_ENDS}]+"), re.compile(f"[{_ENDS}]")
 _SINGLE_BREAKS = frozenset(["\n", "\r\n", "\r", "\x85", "\u2028"])
 _TAB = 8  # columns
 
@@ -57,6 +58,11 @@ def units(text: str) -> Iterator[tuple[int, int]]:
 
 def _joined_lines(text: str) -> Iterator[tuple[int, int]]:
     """Lines, and those that were broken to fit a width as one."""
+    if not _END.search(text):  # a single line, as most texts that come by themselves are
+        if body := text.strip():
+            start = len(text) - len(text.lstrip())
+            yield start, start + len(body)
+        return
     blocks = list(_blocks(_lines(text)))
     breaks = [line_breaks(text, block) if len(block) > 1 else [] for block in blocks]
     usual = _page([one for own in breaks for one in own], [line for block in blocks for line in block])

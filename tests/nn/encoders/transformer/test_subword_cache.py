@@ -48,6 +48,24 @@ def test_it_reads_as_the_tokenizer_does(most: int, case: bool, batches: list[lis
         assert as_lists(cache(batch)) == as_lists(read(batch))
 
 
+@pytest.mark.parametrize("case", [False, True])
+@settings(max_examples=100)
+@given(given=stretches)
+def test_lists_are_what_arrays_are(case: bool, given: list[str]) -> None:
+    cache = SubwordCache(SubwordTokenizer(TOKENIZERS["word pieces"](), case=case)._tokenized)
+    for stretch in given:
+        listed, read = cache.listed(stretch), cache([stretch])
+        assert [listed.ids, listed.start, listed.end] == as_lists(read)[1:]
+
+
+def test_lists_are_forgotten_before_they_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("disconer.nn.encoders.transformer.subword_cache.MOST_LISTED", 20)
+    cache = SubwordCache(SubwordTokenizer(toy_tokenizer())._tokenized)
+    for number in range(50):
+        assert cache.listed(f"word {number}").start == as_lists(cache([f"word {number}"]))[2]
+    assert len(cache._listed) < 25
+
+
 def test_a_word_is_tokenized_once() -> None:
     asked: list[str] = []
     read = SubwordTokenizer(toy_tokenizer())._tokenized

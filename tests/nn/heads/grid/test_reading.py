@@ -7,8 +7,18 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from disconer.nn.heads.grid.reading import MOST_PATHS, Decoding, Envelopes, Steps, read_entities, without_parts
+from disconer.nn.heads.grid.reading import (
+    MOST_PATHS,
+    Decoding,
+    Envelopes,
+    Steps,
+    read_entities,
+    read_window,
+    without_parts,
+)
 from disconer.nn.windows import Found
 
 
@@ -87,3 +97,30 @@ def test_near_duplicates_of_near_duplicates() -> None:
     assert without_parts(found) == [found[2], found[3]]
     likelier = [Found("x", narrow, 0.9), Found("x", middle, 0.8), Found("x", wide, 0.7)]
     assert without_parts(likelier) == likelier
+
+
+@given(
+    likely=st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 2), *[st.floats(0.25, 1, width=32)] * 5),
+        max_size=20,
+    ),
+    decoding=st.sampled_from(["envelopes", "paths"]),
+    threshold=st.sampled_from([0.1, 0.5, 0.7]),
+)
+def test_a_window_by_itself_is_read_as_among_others(
+    likely: list[tuple[int, int, int, float, float, float, float, float]], decoding: Decoding, threshold: float
+) -> None:
+    """Numbers 0 and 1 are labels, 2 is a link."""
+    pairs = [((first, first + gap), number, scores) for first, gap, number, *scores in likely]
+    chosen = [(*ends, number, scores) for ends, number, scores in pairs if scores[number] > np.float32(threshold)]
+    labelled = [(0, a, b, number, scores[number], *scores[3:]) for a, b, number, scores in chosen if number < 2]
+    linked = [(0, a, b, scores[2]) for a, b, number, scores in chosen if number == 2 and b > a]
+    among = read_entities(
+        Envelopes(*columns(labelled, 4, 3)),
+        Steps(*columns(linked, 3, 1)),
+        ["A", "B"],
+        n_rows=1,
+        threshold=threshold,
+        decoding=decoding,
+    )
+    assert [read_window(pairs, ["A", "B"], threshold=threshold, decoding=decoding)] == among

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -26,7 +27,13 @@ from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import replace_file
 from disconer.core.types import Sentence
 from disconer.nn.encoders import Words
-from disconer.nn.encoders.transformer.subword_cache import Pieces, ReadStretches, SubwordCache, splits_at_spaces
+from disconer.nn.encoders.transformer.subword_cache import (
+    ListedPieces,
+    Pieces,
+    ReadStretches,
+    SubwordCache,
+    splits_at_spaces,
+)
 from disconer.nn.reader import Ints, Reader, Subwords, Text
 
 if TYPE_CHECKING:
@@ -89,6 +96,7 @@ def _kinds() -> NDArray[np.int8]:
 # Tokenization is a hundredth of the work; with threads, the library would warn at every fork.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+SHORT = 600  # characters
 _HALF_PAIR = re.compile("[\ud800-\udfff]")  # half a surrogate pair, which the tokenizers library refuses
 _REPLACEMENT = "\ufffd"
 
@@ -120,8 +128,8 @@ class SubwordTokenizer:
         self.prefix: Ints = self._mark(whole[:before])
         self.suffix: Ints = self._mark(whole[before + len(bare) :])
         self.padding: int = tokenizer.pad_token_id or 0
-        splits = splits_at_spaces(self._backend)
-        self._read_stretches: ReadStretches = SubwordCache(self._tokenized) if splits else self._tokenized
+        self._cache = SubwordCache(self._tokenized) if splits_at_spaces(self._backend) else None
+        self._read_stretches: ReadStretches = self._cache or self._tokenized
 
     def __call__(self, text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
         """The subwords of sentences of one text."""
@@ -130,6 +138,8 @@ class SubwordTokenizer:
 
     def read_texts(self, texts: Sequence[Text]) -> list[list[Subwords]]:
         """See `TextsReader`. All texts are aligned at once, as if they were one: there may be many short ones."""
+        if self._cache and len(texts) == 1 and len(texts[0][0]) <= SHORT:
+            return [self._read_short(self._cache, *texts[0])]
         sound = [_HALF_PAIR.sub(_REPLACEMENT, text) for text, _ in texts]
         sizes = [len(sentences) for _, sentences in texts]
         begins = np.repeat(np.cumsum([0, *map(len, sound)])[:-1], sizes)  # of each sentence, where its text does
@@ -138,6 +148,19 @@ class SubwordTokenizer:
         sentences = [sentence for _, own in texts for sentence in own]
         subwords = iter(_aligned(self._read_stretches(stretches), sentences, begins))
         return [list(islice(subwords, size)) for size in sizes]
+
+    def _read_short(self, cache: SubwordCache, text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
+        """The same for a text that comes by itself: arrays of a few numbers would take longer to make than to use."""
+        sound = _HALF_PAIR.sub(_REPLACEMENT, text)
+        return [self._listed(cache.listed(sound[one.start : one.end]), one) for one in sentences]
+
+    def _listed(self, pieces: ListedPieces, sentence: Sentence) -> Subwords:
+        """The subwords of a sentence, and those of its words. See `_aligned`."""
+        places = [(start - sentence.start, end - sentence.start) for start, end in sentence.tokens]
+        first = [bisect_right(pieces.end, start) for start, _ in places]
+        end = [max(low, bisect_left(pieces.start, stop)) for low, (_, stop) in zip(first, places, strict=True)]
+        ids = np.array(pieces.ids, np.int64) if pieces.ids else self.prefix[:0]
+        return Subwords(ids, np.array(first, np.int64), np.array(end, np.int64))
 
     def _mark(self, ids: list[int]) -> Ints:
         """Special tokens."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
@@ -17,6 +18,7 @@ from disconer.nn.heads.grid.reading import (
     length_groups,
     places,
     read_entities,
+    read_window,
     sizes,
 )
 from disconer.nn.heads.kind import Arrays, RunGraph
@@ -31,6 +33,7 @@ WIDEST_GAP = 255  # wider ones are scored as if they were no wider
 
 
 KEPT_WORDS = 32  # of a window: all pairs of all lengths up to this take 2 MB
+SURE, ROUNDING = 0.999, 1e-5  # a probability; more than the error of one up to it
 
 
 class Pairs(NamedTuple):
@@ -38,12 +41,14 @@ class Pairs(NamedTuple):
 
     own: the window.  first: its word.  gap: words from it to the second.  Shape: (pairs,)
     inputs: of the graph, beside the words.
+    ends: of a single window, first and second word of each pair.
     """
 
     own: Ints
     first: Ints
     gap: Ints
     inputs: Arrays
+    ends: list[tuple[int, int]]
 
 
 class GridReader:
@@ -65,6 +70,7 @@ class GridReader:
         self._labels, self._graph = tuple(labels), graph
         self._reach, self._threshold, self._decoding = reach, threshold, decoding
         self._dilations = np.array(dilations, np.int64)
+        self._least = least_score(threshold)
         self._kept: dict[int, Pairs] = {}  # by the words of a window
 
     def inputs(self, batch: WordArrays) -> Arrays:
@@ -73,6 +79,8 @@ class GridReader:
 
     def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
         """See `ScoreReader`."""
+        if len(batch.lengths) == 1:
+            return [self._read_one(scores[WORDS], batch.lengths)]
         groups = [self._score(scores[WORDS], rows, batch.lengths[rows]) for rows in length_groups(batch.lengths)]
         envelopes, steps = zip(*groups, strict=True)
         return read_entities(
@@ -84,35 +92,50 @@ class GridReader:
             decoding=self._decoding,
         )
 
+    def _read_one(self, words: Floats, lengths: Ints) -> list[Found]:
+        """The entities of a window that comes by itself. Few of its pairs are likely, so lists take less time."""
+        pairs = self._pairs(lengths)
+        scores = self._scores(words, pairs)
+        cell, number = (scores[:, : 1 - AFTER_LABELS] > self._least).nonzero()
+        likely = probabilities(scores[cell])  # (likely, scores)
+        ends = [pairs.ends[place] for place in cell.tolist()]
+        return read_window(
+            zip(ends, number.tolist(), likely.tolist(), strict=True),
+            self._labels,
+            threshold=self._threshold,
+            decoding=self._decoding,
+        )
+
     def _score(self, words: Floats, rows: Ints, lengths: Ints) -> tuple[Envelopes, Steps]:
         """What may be an entity, and a link, in windows of like length."""
         pairs = self._pairs(lengths)
-        own, first, gap = pairs.own, pairs.first, pairs.gap
         n_words = int(lengths.max())
         whole = len(rows) == len(words) and n_words == words.shape[1]
-        given = {WORDS: words if whole else words[rows, :n_words], **pairs.inputs}
-        (scores,) = self._graph(given)
-        probabilities = ((1 + np.tanh(scores / 2)) / 2).astype(np.float32)  # (pairs, scores)
-        labelled, after = probabilities[:, :-AFTER_LABELS], probabilities[:, -AFTER_LABELS:]
-        if labelled.shape[1] != len(self._labels):
+        scores = self._scores(words if whole else words[rows, :n_words], pairs)
+        own, first, last = rows[pairs.own], pairs.first, pairs.first + pairs.gap
+        cell = (scores[:, : 1 - AFTER_LABELS] > self._least).any(1).nonzero()[0]  # most pairs are nothing
+        own, first, last = own[cell], first[cell], last[cell]
+        likely = probabilities(scores[cell])
+        labelled, after = likely[:, :-AFTER_LABELS], likely[:, -AFTER_LABELS:]
+        place, label = (labelled > self._threshold).nonzero()
+        probability = labelled[place, label]
+        envelopes = Envelopes(
+            own[place], first[place], last[place], label, probability, after[place, 1], after[place, 2]
+        )
+        step = np.flatnonzero((after[:, 0] > self._threshold) & (last > first))
+        return envelopes, Steps(own[step], first[step], last[step], after[step, 0])
+
+    def _scores(self, words: Floats, pairs: Pairs) -> Floats:
+        """Shape: (pairs, labels + AFTER_LABELS)"""
+        (scores,) = self._graph({WORDS: words, **pairs.inputs})
+        if scores.shape[1] != len(self._labels) + AFTER_LABELS:
             raise DisconerError(
                 "The labels of this model are not those of its network",
                 got=f"{len(self._labels)} labels",
-                expected=f"{labelled.shape[1]}",
+                expected=f"{scores.shape[1] - AFTER_LABELS}",
                 fix="Copy the complete model again.",
             )
-        cell, label = (labelled > self._threshold).nonzero()
-        envelopes = Envelopes(
-            rows[own[cell]],
-            first[cell],
-            first[cell] + gap[cell],
-            label,
-            labelled[cell, label],
-            after[cell, 1],
-            after[cell, 2],
-        )
-        step = np.flatnonzero((after[:, 0] > self._threshold) & (gap > 0))
-        return envelopes, Steps(rows[own[step]], first[step], first[step] + gap[step], after[step, 0])
+        return scores
 
     def _pairs(self, lengths: Ints) -> Pairs:
         """The pairs of words of some windows. Those of a single short one are kept: it is a text by itself, and the
@@ -137,7 +160,24 @@ class GridReader:
         }
         if len(self._dilations):
             inputs[NEIGHBOURS] = neighbours(own, first, gap, self._dilations)
-        return Pairs(own, first, gap, inputs)
+        ends = list(zip(first.tolist(), (first + gap).tolist(), strict=True)) if len(lengths) == 1 else []
+        return Pairs(own, first, gap, inputs, ends)
+
+
+def probabilities(scores: Floats) -> Floats:
+    """Of scores, as a sigmoid that does not overflow."""
+    found: Floats = (1 + np.tanh(scores / 2)) / 2
+    return found
+
+
+def least_score(threshold: float) -> float:
+    """A score below those of all probabilities above a threshold, however they are rounded.
+
+    >>> probabilities(np.float32([least_score(0.5), least_score(0.9999999)])).round(3).tolist()
+    [0.5, 0.9990000128746033]
+    """
+    lower = min(threshold, SURE) - ROUNDING
+    return math.log(lower / (1 - lower)) if lower > 0 else -math.inf
 
 
 def neighbours(row: Ints, first: Ints, gap: Ints, dilations: Ints) -> Ints:

@@ -7,7 +7,7 @@ right, taken as independent; it is an entity if that is above the threshold.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -107,6 +107,45 @@ def read_entities(
             if decoding == "paths" or len(ranges) > 1:
                 found[row].append(Found(labels[label], ranges, score))
     return [without_parts(own) for own in found] if decoding == "envelopes" else found
+
+
+Likely = tuple[tuple[int, int], int, Sequence[float]]  # first and last word, number of a label, all probabilities
+
+
+def read_window(
+    likely: Iterable[Likely], labels: Sequence[str], *, threshold: float, decoding: Decoding
+) -> list[Found]:
+    """The entities of one window, as `read_entities` finds them.
+
+    likely: pairs of words with what they may be: a label, or (the number after the last label) a link.
+    """
+    least, by_path = float(np.float32(threshold)), decoding == "paths"
+    found: list[Found] = []
+    possible: list[tuple[int, int, int, float]] = []
+    links: Links = defaultdict(list)
+    for (first, last), number, probabilities in likely:
+        probability, whole, gapped = probabilities[number], *probabilities[-2:]
+        if probability <= least:
+            continue
+        if number == len(labels):
+            if last > first:
+                links[last].append((first, probability))
+            continue
+        if not by_path and (score := _product(probability, whole)) > least:
+            found.append(Found(labels[number], ((first, last + 1),), score))
+        sure = probability if by_path else _product(probability, gapped)
+        if sure > least and (by_path or last > first + 1):
+            possible.append((first, last, number, sure))
+    for first, last, number, sure in possible:
+        for ranges, score in _paths(first, last, links, sure, threshold):
+            if by_path or len(ranges) > 1:
+                found.append(Found(labels[number], ranges, score))
+    return without_parts(found) if possible and not by_path else found
+
+
+def _product(one: float, other: float) -> float:
+    """Of two numbers with 32 bits, as arrays of them are multiplied."""
+    return float(np.float32(one * other))
 
 
 def without_parts(found: list[Found]) -> list[Found]:
