@@ -179,16 +179,16 @@ def test_the_grid_sees_pairs_around_and_nothing_of_other_windows() -> None:
 @torch.no_grad()
 def test_sizes_that_a_gpu_likes_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
     from disconer.nn import devices
-    from disconer.nn.heads.grid import cells
+    from disconer.nn.layers import pair_cells
 
     head = lively_head(**GRID)
     sentences, batch = batch_of(1, 9, 10, 2, 9)
     plain, _ = head.scores(sentences, batch)
-    monkeypatch.setattr(cells, "size_multiple", lambda device: devices.GPU_SIZE_MULTIPLE)
-    monkeypatch.setattr(cells, "padded_count", lambda count, _: devices.padded_count(count, torch.device("cuda")))
-    monkeypatch.setattr(cells, "sent", sent_at_once)
+    monkeypatch.setattr(pair_cells, "size_multiple", lambda device: devices.GPU_SIZE_MULTIPLE)
+    monkeypatch.setattr(pair_cells, "padded_count", lambda count, _: devices.padded_count(count, torch.device("cuda")))
+    monkeypatch.setattr(pair_cells, "sent", sent_at_once)
     torch.testing.assert_close(head.scores(sentences, batch)[0], plain)
-    monkeypatch.setattr(cells, "cells_at_once", lambda device: 2**20)
+    monkeypatch.setattr(pair_cells, "cells_at_once", lambda device: 2**20)
     torch.testing.assert_close(head.scores(sentences, batch)[0], plain)
 
 

@@ -15,21 +15,17 @@ from disconer.nn.heads.grid.reading import (
     Decoding,
     Envelopes,
     Steps,
-    length_groups,
-    places,
     read_entities,
     read_window,
-    sizes,
 )
 from disconer.nn.heads.kind import Arrays, RunGraph
+from disconer.nn.pairs import NEIGHBOURS, WIDEST_GAP, length_groups, neighbours, places, sizes
 from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found
 
 P = TypeVar("P", "Envelopes", "Steps")
 
-# What the graph of the network gives; the graph that scores pairs of words, and one of its inputs.
-WORDS, PAIR_GRAPH, NEIGHBOURS = "words", "pairs", "neighbours"
-WIDEST_GAP = 255  # wider ones are scored as if they were no wider
+WORDS, PAIR_GRAPH = "words", "pairs"  # what the graph of the network gives; the graph that scores pairs of words
 
 
 KEPT_WORDS = 32  # of a window: all pairs of all lengths up to this take 2 MB
@@ -113,7 +109,7 @@ class GridReader:
         whole = len(rows) == len(words) and n_words == words.shape[1]
         scores = self._scores(words if whole else words[rows, :n_words], pairs)
         own, first, last = rows[pairs.own], pairs.first, pairs.first + pairs.gap
-        cell = (scores[:, : 1 - AFTER_LABELS] > self._least).any(1).nonzero()[0]  # most pairs are nothing
+        cell = np.flatnonzero((scores[:, : 1 - AFTER_LABELS] > self._least).any(axis=1))  # most pairs are nothing
         own, first, last = own[cell], first[cell], last[cell]
         likely = probabilities(scores[cell])
         labelled, after = likely[:, :-AFTER_LABELS], likely[:, -AFTER_LABELS:]
@@ -166,8 +162,7 @@ class GridReader:
 
 def probabilities(scores: Floats) -> Floats:
     """Of scores, as a sigmoid that does not overflow."""
-    found: Floats = (1 + np.tanh(scores / 2)) / 2
-    return found
+    return ((1 + np.tanh(scores / 2)) / 2).astype(np.float32, copy=False)
 
 
 def least_score(threshold: float) -> float:
@@ -178,23 +173,6 @@ def least_score(threshold: float) -> float:
     """
     lower = min(threshold, SURE) - ROUNDING
     return math.log(lower / (1 - lower)) if lower > 0 else -math.inf
-
-
-def neighbours(row: Ints, first: Ints, gap: Ints, dilations: Ints) -> Ints:
-    """The pairs that the convolutions see of each pair, counted from 1; 0 stands for those that do not exist.
-
-    Shape: (pairs,) three times, (convolutions,) -> (convolutions, pairs, 9)
-    """
-    # Beyond all pairs there is nothing, however far away: what a model's files say must not decide about memory.
-    dilations = np.minimum(dilations, max(int(first.max()), int(gap.max())) + 1)
-    margin = int(dilations.max())
-    height, width = int(first.max()) + 1 + 2 * margin, int(gap.max()) + 1 + 2 * margin
-    place = (row * height + first + margin) * width + gap + margin  # of each pair, in a grid with margins
-    numbers = np.zeros((int(row.max()) + 1) * height * width, np.int64)
-    numbers[place] = np.arange(1, len(place) + 1)
-    steps = (np.array([-1, 0, 1])[:, None] * width + np.array([-1, 0, 1])).ravel()  # (9,)
-    seen: Ints = numbers[place[:, None] + (dilations[:, None] * steps)[:, None]]
-    return seen
 
 
 def _joined(parts: Sequence[P]) -> P:

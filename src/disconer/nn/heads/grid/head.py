@@ -12,10 +12,9 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from disconer.nn.devices import moved
-from disconer.nn.heads.grid.cells import Cells, plan_grids, score_cells
-from disconer.nn.heads.grid.likely import Likely, read_likely
-from disconer.nn.heads.grid.reading import AFTER_LABELS, Decoding
+from disconer.nn.heads.grid.reading import AFTER_LABELS, Decoding, Likely, read_likely
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
+from disconer.nn.layers.pair_cells import Cells, plan_grids, score_cells
 from disconer.nn.layers.pair_grid import PairGrid, prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints

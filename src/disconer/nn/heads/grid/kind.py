@@ -13,8 +13,7 @@ from disconer.core.errors import DisconerError
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
 from disconer.nn.heads.grid.graph_reader import PAIR_GRAPH, GridReader
-from disconer.nn.heads.grid.likely import Likely, read_likely
-from disconer.nn.heads.grid.reading import AFTER_LABELS, Decoding
+from disconer.nn.heads.grid.reading import AFTER_LABELS, Decoding, Likely, read_likely
 from disconer.nn.heads.grid.targets import grid_reach
 from disconer.nn.heads.kind import NEAR, HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.windows import Found

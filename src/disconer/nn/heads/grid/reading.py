@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from disconer.text.alignment import Range
 
 Decoding = Literal["envelopes", "paths"]  # first and last word, then what is between them; or links all along
 
-# Windows of a batch are scored with others of like length: a grid is filled up to the longest of those in it.
-LENGTHS = (8, 16, 32, 64, 128, 256)
 MOST_GAPPED = 500  # entities of a label with a gap, in a window: more come only of a model that has not learnt anything
 MOST_PATHS = 16  # between two words: more come only of a model that has not learnt anything
 AFTER_LABELS = 3  # scores after those of the labels: of a link, of an entity without a gap, of one with a gap
@@ -53,37 +51,6 @@ class Steps:
     word: Ints
     following: Ints
     probability: Floats
-
-
-def length_groups(lengths: Ints) -> list[Ints]:
-    """The windows of a batch by number, those of like length together."""
-    if len(lengths) == 1:
-        return [np.zeros(1, np.int64)]
-    group = np.searchsorted(LENGTHS, lengths)
-    return [np.flatnonzero(group == number) for number in np.unique(group)]
-
-
-def sizes(lengths: Ints, reach: int | None) -> tuple[int, int]:
-    """Words and gaps of the grid of some windows."""
-    n_words = int(lengths.max())
-    return n_words, min(reach or n_words, n_words)
-
-
-def n_pairs(lengths: Ints, n_gaps: int) -> int:
-    """How many pairs of words a grid of windows has.
-
-    >>> n_pairs(np.array([1, 3]), 2)
-    6
-    """
-    shorter = np.minimum(lengths, n_gaps)  # the last words of a window have fewer words after them than there are gaps
-    return int((lengths * shorter - shorter * (shorter - 1) // 2).sum())
-
-
-def places(lengths: Ints, n_words: int, n_gaps: int) -> tuple[Ints, Ints, Ints]:
-    """Row, first word and gap of the pairs of a grid, in the order of their scores.  Shape: (pairs,) each"""
-    second = np.arange(n_words)[:, None] + np.arange(n_gaps)
-    row, word, gap = (second < lengths[:, None, None]).nonzero()
-    return row, word, gap
 
 
 def read_entities(
@@ -236,3 +203,24 @@ def _ranges(words: tuple[int, ...]) -> tuple[Range, ...]:
         else:
             ranges.append((word, word + 1))
     return tuple(ranges)
+
+
+class Likely(NamedTuple):
+    """What is above the threshold in the grids of a batch: pairs of words with a label, and links.
+
+    cells: window, first word, last word, number of the label (that after the last label: a link); its probability, and
+        those of an entity without a gap and with one. Numbers are small enough to be exact.  Shape: (7, cells)
+    """
+
+    cells: Floats
+    n_rows: int
+
+
+def read_likely(likely: Likely, labels: Sequence[str], *, threshold: float, decoding: Decoding) -> list[list[Found]]:
+    """The entities of each window."""
+    where, scores = likely.cells[:4].astype(np.int64), likely.cells[4:]
+    is_link = where[3] == len(labels)
+    envelopes = Envelopes(*where[:, ~is_link], *scores[:, ~is_link])
+    row, word, following = where[:3, is_link]
+    steps = Steps(row, word, following, scores[0, is_link])
+    return read_entities(envelopes, steps, labels, n_rows=likely.n_rows, threshold=threshold, decoding=decoding)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from disconer.nn.heads.grid.graph_reader import NEIGHBOURS
-from disconer.nn.heads.grid.graphs import PairGraph
 from disconer.nn.heads.hypergraph.head import HypergraphHead
 from disconer.nn.heads.hypergraph.reading import CELL, FIRST, GAP, SCORES, SECOND
 from disconer.nn.heads.kind import Graph, HeadGraphs
+from disconer.nn.layers.pair_graph import PairGraph
+from disconer.nn.pairs import NEIGHBOURS
 
 
 class HypergraphGraph(nn.Module):

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from torch.nn.functional import relu, softplus
 
 from disconer.nn.devices import moved, sent
-from disconer.nn.heads.grid.cells import plan_grids, score_cells
 from disconer.nn.heads.hypergraph.inside import IMPOSSIBLE, Algebra, inside
 from disconer.nn.heads.hypergraph.paths import Edges, why_not
 from disconer.nn.heads.hypergraph.reading import Pairs, Starts, pairs_of, read_entities
+from disconer.nn.layers.pair_cells import plan_grids, score_cells
 from disconer.nn.layers.pair_grid import GAP_CLASSES, PairGrid, gap_class
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Bools, Ints

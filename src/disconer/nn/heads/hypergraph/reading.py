@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from disconer.nn.arrays import WordArrays
-from disconer.nn.heads.grid.graph_reader import NEIGHBOURS, WIDEST_GAP, neighbours
 from disconer.nn.heads.hypergraph.inside import BEST, IMPOSSIBLE, SUM, inside
 from disconer.nn.heads.hypergraph.paths import Choose, Edges, Step, shifted, walk
 from disconer.nn.heads.kind import Arrays
+from disconer.nn.pairs import NEIGHBOURS, WIDEST_GAP, neighbours
 from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found
 from disconer.text.alignment import Range
