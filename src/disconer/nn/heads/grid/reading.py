@@ -76,11 +76,11 @@ def read_entities(
     return [without_parts(own) for own in found] if decoding == "envelopes" else found
 
 
-Likely = tuple[tuple[int, int], int, Sequence[float]]  # first and last word, number of a label, all probabilities
+LikelyPair = tuple[tuple[int, int], int, Sequence[float]]  # first and last word, number of a label, all probabilities
 
 
 def read_window(
-    likely: Iterable[Likely], labels: Sequence[str], *, threshold: float, decoding: Decoding
+    likely: Iterable[LikelyPair], labels: Sequence[str], *, threshold: float, decoding: Decoding
 ) -> list[Found]:
     """The entities of one window, as `read_entities` finds them.
 
