@@ -112,7 +112,7 @@ class GridReader:
         whole = len(rows) == len(words) and n_words == words.shape[1]
         (scores,) = self._graph({WORDS: words if whole else words[rows, :n_words], **pairs.inputs})
         own, first, last = rows[pairs.own], pairs.first, pairs.first + pairs.gap
-        cell = (scores[:, : 1 - AFTER_LABELS] > self._least).any(1).nonzero()[0]  # most pairs are nothing
+        cell = np.flatnonzero((scores[:, : 1 - AFTER_LABELS] > self._least).any(axis=1))  # most pairs are nothing
         own, first, last = own[cell], first[cell], last[cell]
         likely = probabilities(scores[cell])
         labelled, after = likely[:, :-AFTER_LABELS], likely[:, -AFTER_LABELS:]
@@ -153,8 +153,7 @@ class GridReader:
 
 def probabilities(scores: Floats) -> Floats:
     """Of scores, as a sigmoid that does not overflow."""
-    found: Floats = (1 + np.tanh(scores / 2)) / 2
-    return found
+    return ((1 + np.tanh(scores / 2)) / 2).astype(np.float32, copy=False)
 
 
 def least_score(threshold: float) -> float:
