@@ -24,6 +24,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -81,6 +82,7 @@ class Server:
                 raise SystemExit(f"the server did not start:\n{said}")
             said += line
         self.port = int(found.group(1))
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()  # a full pipe would stop the server
 
     @property
     def memory(self) -> float:

@@ -53,7 +53,7 @@ def _verb(name: str, command: Any) -> str:
     given = [_placeholder(argument) for argument in arguments]
     parts = [f"## {name}", f"`{' '.join(['disconer', name, *given, '[OPTIONS]'])}`", _paragraphs(command.help)]
     rows = [(f"`{_placeholder(argument)}`", _text(argument.help)) for argument in arguments]
-    rows += [(f"`{', '.join(option.opts)}`", _text(option.help) + _default(option)) for option in options]
+    rows += [(f"`{_names(option)}`", _text(option.help) + _default(option)) for option in options]
     return "\n\n".join([*parts, table(("", ""), rows)])
 
 
@@ -61,6 +61,10 @@ def _placeholder(argument: Any) -> str:
     name = (argument.metavar or argument.name.upper()).strip("{}[]").removesuffix("...")
     many = "…" if argument.nargs == -1 else ""
     return f"{name}{many}" if argument.required else f"[{name}{many}]"
+
+
+def _names(option: Any) -> str:
+    return ", ".join([*option.opts, *option.secondary_opts])  # the second are those that switch it off
 
 
 def _default(option: Any) -> str:

@@ -13,9 +13,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # `ci` draws the same examples each time: the suite is green or red whatever the day, and a few are as good as many.
-# `random` is for scripts/fuzz, which chooses it by --hypothesis-profile; what it finds becomes an explicit @example.
+# `seeded` draws as many others (scripts/test --hypothesis-profile=seeded --hypothesis-seed=7), `random` more, for
+# scripts/fuzz. What either finds becomes an explicit @example.
 _ALIKE = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", derandomize=True, max_examples=50, **_ALIKE)
+settings.register_profile("seeded", derandomize=False, database=None, max_examples=50, print_blob=True, **_ALIKE)
 settings.register_profile("random", derandomize=False, database=None, max_examples=300, print_blob=True, **_ALIKE)
 settings.load_profile("ci")
 

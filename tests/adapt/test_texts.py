@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from adapt.tiny import WORDS, notes, tiny_tokenizer
 from disconer.adapt import texts as texts_module
 from disconer.adapt.batches import Plan
-from disconer.adapt.cache import Sequences, TokenCache, Tokens, build_cache, open_cache
+from disconer.adapt.cache import Sequences, TokenCache, Tokens, build_cache, open_cache, origin_of
 from disconer.adapt.loop import sizes_to_try
 from disconer.adapt.texts import SubwordMaker, is_held_out, iter_texts, split_collection
 from disconer.core.errors import BadInput, DisconerError
@@ -47,6 +48,35 @@ def test_bad_input_is_raised_or_counted(tmp_path: Path) -> None:
     ledger = Ledger(skip_bad=True)
     assert list(iter_texts([tmp_path], None, ledger)) == ["severe pain"]
     assert ledger.errors == {"bad-encoding": 1}
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "zip", "gz"])
+def test_a_cache_of_other_text_of_the_same_size_is_of_another_origin(tmp_path: Path, kind: str) -> None:
+    def origin(text: str, below: str = "") -> dict[str, object]:
+        path = tmp_path / below / {"file": "a.txt", "folder": "a", "zip": "a.zip", "gz": "a.txt.gz"}[kind]
+        path.parent.mkdir(exist_ok=True)
+        if kind == "folder":
+            path.mkdir(exist_ok=True)
+            (path / "a.txt").write_text(text)
+        elif kind == "zip":
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr(zipfile.ZipInfo("a.txt"), text)
+        else:
+            path.write_bytes(gzip.compress(text.encode(), mtime=0) if kind == "gz" else text.encode())
+        return origin_of([path], None, {})
+
+    assert origin("mild pain") == origin("mild pain") == origin("mild pain", "moved")
+    assert origin("mild pain") != origin("knee pain")
+
+
+def test_a_file_that_cannot_be_read_is_skipped_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("mild pain")
+    before = origin_of([tmp_path], None, {})
+    (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere.txt")
+    assert origin_of([tmp_path], None, {}) != before
+    ledger = Ledger(skip_bad=True)
+    assert list(iter_texts([tmp_path], "text", ledger)) == ["mild pain"]
+    assert ledger.errors == {"unreadable-file": 1}
 
 
 def test_a_large_file_is_a_collection(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +134,7 @@ def test_cases_beside_subwords(tmp_path: Path) -> None:
     assert rows.words(np.arange(len(rows))) is None
 
 
-def test_no_cases_where_nobody_asks(tmp_path: Path) -> None:
+def test_no_cases_unless_asked_for(tmp_path: Path) -> None:
     rows = Sequences(cached(["Severe pain in the Knee"], tmp_path).train, length=5, begin=CLS, end=SEP)
     assert rows.cases(np.arange(len(rows))) is None
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from annotate.running import KNEES, annotating, folder_of
+from annotate.running import KNEES, annotating, folder_of, word_finder
 from disconer import DisconerError
+from disconer.annotate.documents import BratFolder
+from disconer.annotate.project import Project, Settings
 from disconer.cli.agree import agree
 from serve.fakes import Running
 
@@ -77,6 +79,20 @@ def test_suggestions_have_the_labels_that_were_asked_for(folder: Path) -> None:
         assert get(server, "/v1/suggestions?id=b")["suggestions"] == []
 
 
+def test_a_path_that_is_none_names_no_documentation(server: Running) -> None:
+    status, _, answer = server.ask("GET", "/docs")
+    assert (status, answer["message"]) == (404, "There is nothing at this path.")
+
+
+def test_labels_that_the_model_does_not_have_are_known(folder: Path) -> None:
+    def project(**settings: Any) -> Project:
+        return Project(Settings(path=folder, annotators=["anna"], **settings), word_finder)
+
+    assert project(labels="Condition,Dose,ADR", model="words").never_suggested == ["ADR", "Dose"]
+    assert project(model="words").never_suggested == []
+    assert project(labels="Dose").never_suggested == []
+
+
 def test_versions_of_others_are_suggestions_with_their_names(folder: Path, tmp_path: Path) -> None:
     both = {"a.txt": KNEES, "a.ann": "T1\tADR 0 4\tPain\n"}
     anna, ben = folder_of(tmp_path / "anna", both), folder_of(tmp_path / "ben", both)
@@ -111,6 +127,20 @@ def test_most_useful_first(tmp_path: Path) -> None:
             pass
         assert answer["documents"][0][0] == "9"
         assert len(answer["documents"]) == 6
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_document_that_cannot_be_read_is_the_least_useful(
+    tmp_path: Path, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"a.txt": "Well.", "a.ann": "T1\tADR 0 400\tWell\n", "b.txt": "Fine.", "c.txt": "fever, renal impairment"}
+    if not known:  # it was damaged after it was counted
+        monkeypatch.setattr(BratFolder, "n_entities", lambda self, id: 0)
+    with annotating(folder_of(tmp_path, files), model="words") as server:
+        while (answer := get(server, "/v1/documents?order=useful"))["progress"] is not None:
+            pass
+        assert [row[0] for row in answer["documents"]] == ["c", "b", "a"]
+        assert answer["documents"][-1][1] == (None if known else 0)
 
 
 def test_pages_of_other_sites_are_refused(server: Running, folder: Path) -> None:

@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
+import time
 from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -72,13 +77,52 @@ def test_documents_without_entities_are_not_trained_on(tmp_path: Path) -> None:
     assert project.trainer.status().state == "idle"
 
 
+def test_a_training_is_stopped_before_its_process_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, stopped = Event(), Event()
+
+    def slow_start(*args: Any, **settings: Any) -> subprocess.Popen[bytes]:
+        asked.set()
+        assert stopped.wait(20)
+        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+
+    monkeypatch.setattr(trainer, "subprocess", SimpleNamespace(Popen=slow_start, DEVNULL=subprocess.DEVNULL))
+    project = Project(Settings(path=done_folder(tmp_path / "notes", 12)), word_finder)
+    for _ in range(2):  # the process of a first training is none of the second
+        project.train("annotator")
+        assert asked.wait(20)
+        project.trainer.stop()
+        stopped.set()
+        start = time.monotonic()
+        assert project.trainer.wait().state == "stopped"
+        assert time.monotonic() - start < 20
+        asked.clear()
+        stopped.clear()
+
+
+def test_a_training_is_stopped_while_its_data_are_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = Project(Settings(path=done_folder(tmp_path / "notes", 12)), word_finder)
+    prepare = trainer.prepare
+
+    def stopped_amid(*args: Any) -> Any:
+        assert project.trainer.status().state == "preparing"
+        project.trainer.stop()
+        return prepare(*args)
+
+    monkeypatch.setattr(trainer, "prepare", stopped_amid)
+    monkeypatch.setattr(trainer, "PROGRAM", (sys.executable, "-c", "import time; time.sleep(60)"))
+    project.train("annotator")
+    start = time.monotonic()
+    assert project.trainer.wait().state == "stopped"
+    assert time.monotonic() - start < 20
+
+
 @pytest.mark.slow
 def test_a_better_model_takes_over_and_the_next_starts_from_it(tmp_path: Path) -> None:
     folder = done_folder(tmp_path / "notes", 40)
     encoder = (f"encoder.name={save_encoder(tmp_path / 'encoder')}", "encoder.layers=last", "encoder.dropout=0")
     project = Project(Settings(path=folder, training=(*SMALL, *encoder)), load_suggester)
     project.train("annotator")
-    with pytest.raises(DisconerError, match="running already"):
+    with pytest.raises(DisconerError, match="already running"):
         project.train("annotator")
     first = project.trainer.wait()
     assert (first.state, first.old_f1, first.takes_over) == ("finished", None, True)

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from annotate.running import KNEES, add_many, folder_of, word_finder
 from disconer.annotate.changes import Change
-from disconer.annotate.documents import open_documents
+from disconer.annotate.documents import Stored, open_documents
 from disconer.annotate.project import Project, Settings
 from disconer.annotate.workspace import Conflict, Workspace
 from disconer.core.errors import BadInput, DisconerError
 from disconer.core.types import Entity
+from disconer.formats import read, write
 
 ANN = "T1\tADR 0 4\tPain\r\nR1\tCauses Arg1:T2 Arg2:T1\r\n*\tSame T1 T2\r\nT2\tDrug 37 44\taspirin"
 STIFF = Entity("ADR", ((9, 18),), "T3")
@@ -112,6 +115,29 @@ def test_two_processes_do_not_overwrite_each_other(tmp_path: Path) -> None:
     assert [len(own.open(id).stored.document.entities) for id in "ab"] == [60, 60]
 
 
+def test_a_mark_does_not_erase_what_another_process_adds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, other = workspace(folder_of(tmp_path, {"a.txt": KNEES})), workspace(tmp_path)
+    read = own.documents.read
+
+    def add_stubbornly() -> None:
+        while True:
+            with suppress(Conflict):
+                return add(other, STIFF)
+
+    adding = Thread(target=add_stubbornly)
+
+    def read_while_the_other_adds(id: str) -> Stored:
+        stored = read(id)
+        adding.start()
+        adding.join(0.3)
+        return stored
+
+    monkeypatch.setattr(own.documents, "read", read_while_the_other_adds)
+    own.mark("a", done=True, by="anna")
+    adding.join(20)
+    assert (tmp_path / "a.ann").read_text() == "T3\tADR 9 18\tstiffness\n"
+
+
 def test_rejections_are_remembered_and_undone(tmp_path: Path) -> None:
     own = workspace(folder_of(tmp_path, {"a.txt": KNEES, "a.ann": ANN}))
     version = own.open("a").stored.version
@@ -139,6 +165,64 @@ def test_a_history_survives_a_crash_at_any_byte(tmp_path: Path) -> None:
         assert len(workspace(tmp_path).open("a").history.undo) == 2
         again.undo("a", again.open("a").stored.version, by="anna")
         assert (tmp_path / "a.ann").read_bytes() == before
+
+
+def test_a_mark_after_a_crash_amid_another_is_kept(tmp_path: Path) -> None:
+    own = workspace(folder_of(tmp_path, {"a.txt": KNEES, "b.txt": KNEES, "c.txt": KNEES}))
+    own.mark("a", done=True, by="anna")
+    with open(tmp_path / ".disconer" / "done.jsonl", "ab") as stream:
+        stream.write(b'{"id": "b", "do')
+    workspace(tmp_path).mark("c", done=True, by="anna")
+    assert [one.done for one in workspace(tmp_path).summaries()] == [True, False, True]
+
+
+def test_a_mark_that_is_seen_is_kept(tmp_path: Path) -> None:
+    """Wherever a crash cut off the last one."""
+    own = workspace(folder_of(tmp_path, {"a.txt": KNEES, "b.txt": KNEES, "c.txt": KNEES}))
+    for id in "ab":
+        own.mark(id, done=True, by="anna")
+    marks = tmp_path / ".disconer" / "done.jsonl"
+    content = marks.read_bytes()
+    for size in range(content.index(b"\n") + 1, len(content)):
+        marks.write_bytes(content[:size])
+        seen = [one.done for one in workspace(tmp_path).summaries()]
+        workspace(tmp_path).mark("c", done=True, by="anna")
+        assert [one.done for one in workspace(tmp_path).summaries()] == [*seen[:2], True]
+
+
+def test_marks_of_another_process_are_seen(tmp_path: Path) -> None:
+    own, other = workspace(folder_of(tmp_path, {"a.txt": KNEES, "b.txt": KNEES})), workspace(tmp_path)
+    assert not own.is_done("a")
+    other.mark("a", done=True, by="ben")
+    assert own.is_done("a")
+    own.mark("b", done=True, by="anna")
+    other.mark("a", done=False, by="ben")
+    assert [one.done for one in own.summaries()] == [one.done for one in other.summaries()] == [False, True]
+
+
+@pytest.mark.parametrize("kind", ["brat", "jsonl"])
+def test_entities_are_counted_again_only_of_what_changed(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list of 10,000 documents is asked for again and again."""
+    path = folder_of(tmp_path, {"a.txt": KNEES, "b.txt": KNEES, "a.ann": ANN, "b.ann": ANN})
+    if kind == "jsonl":
+        path = tmp_path / "notes.jsonl"
+        write(read(tmp_path), path)
+    own, other = workspace(path), workspace(path)
+    assert [one.n_entities for one in own.summaries()] == [2, 2]
+    add(other, STIFF, id="a")
+    opened: list[str] = []
+    read_document = own.documents.read
+
+    def seen(id: str) -> Stored:
+        opened.append(id)
+        return read_document(id)
+
+    monkeypatch.setattr(own.documents, "read", seen)
+    for _ in range(2):
+        assert [one.n_entities for one in own.summaries()] == [3, 2]
+    assert opened == ["a"]
 
 
 def test_what_cannot_be_annotated_is_said(tmp_path: Path) -> None:

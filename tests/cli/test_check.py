@@ -40,6 +40,7 @@ def test_no_errors_is_exit_code_0(sound: Path) -> None:
     result = run(sound)
     assert result.exit_code == 0
     assert "errors: none" in result.stdout
+    assert "warnings: none" in result.stdout
     rows = [line.split() for line in result.stdout.splitlines()]
     settings = ["reach=8", "reach=16", "reach=24", "reach=32", "reach=48", "reach=null", "decoding=paths"]
     assert [row[0] for row in rows if row[1:2] == ["100.00"]] == settings

@@ -90,10 +90,26 @@ def test_the_output_of_a_conversion_has_that_name_too_and_is_told(tmp_path: Path
         out = tmp_path / f"{number}.xml"
         result = CliRunner().invoke(app, ["convert", str(tmp_path / "a.jsonl"), *given, str(out)])
         assert result.exit_code == 0, result.output
-        assert result.stderr == f"written: 1 document with 1 entity as bioc-xml in {out}\n"
+        assert result.stderr == f"written: {out} (bioc-xml), from 1 document with 1 entity\n"
         assert [document.id for document in read(out)] == ["d"]
 
 
 def test_usual_names_of_training_settings() -> None:
     assert {"--lr", "--batch-size", "--epochs", "--seed"} <= flags("train")
     assert {"--lr", "--batch-size"} <= flags("adapt")
+
+
+@pytest.mark.parametrize("name", ["-", ""])
+def test_an_output_without_a_name_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write([Document("d", "some pain")], tmp_path / "a.jsonl")
+    for command in (
+        ["predict", "a.jsonl", "--to", "jsonl", "-o", name],
+        ["predict", "a.jsonl", "--ray", "-o", name],
+        ["predict", "--text", "some pain", "--to", "jsonl", "-o", name],
+        ["convert", "a.jsonl", name, "--to", "bio", "--force"],
+        ["parse", "a.jsonl", name, "--force"],
+    ):
+        result = CliRunner().invoke(app, command)
+        assert "The output needs the name of a file or folder" in str(result.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]

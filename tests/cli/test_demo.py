@@ -100,7 +100,7 @@ def test_a_second_time_it_keeps_the_model(toy: Path) -> None:
     assert (toy / "model" / "model.safetensors").stat().st_mtime_ns > before
 
 
-def test_no_folder_of_somebody_elses_is_replaced(toy: Path) -> None:
+def test_no_other_folder_is_replaced(toy: Path) -> None:
     (toy / "thesis").mkdir()
     (toy / "thesis" / "thesis.tex").touch()
     with pytest.raises(DisconerError, match="not a model"):

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from annotated import annotated
 from disconer import DisconerError, Document, write
 from disconer.cli import app
+from disconer.cli.evaluate import evaluate_files
 from disconer.store.checkpoint import save_model
 from nn.toy import toy_model
 
@@ -73,7 +74,9 @@ def model(monkeypatch: pytest.MonkeyPatch) -> None:
             yield document.replace(entities=GOLD[0].entities)
 
     recognizer = ModuleType("disconer.predict.recognizer")
-    recognizer.Recognizer = SimpleNamespace(from_pretrained=lambda name, **_: SimpleNamespace(annotate=annotate))
+    recognizer.Recognizer = SimpleNamespace(
+        from_pretrained=lambda name, **_: SimpleNamespace(annotate=annotate, labels=("ADR",))
+    )
     monkeypatch.setitem(sys.modules, "disconer.predict.recognizer", recognizer)
 
 
@@ -81,6 +84,16 @@ def model(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_model_sees_texts_without_gold_entities(folder: Path) -> None:
     figures = json.loads(run(folder / "gold.jsonl", "--model", "anything", "--json"))
     assert figures["overall"]["recall"] == 0.5
+
+
+@pytest.mark.usefixtures("model")
+def test_gold_labels_that_the_model_does_not_have_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    evaluate_files(folder / "gold.jsonl", model="anything")
+    assert "warning" not in capsys.readouterr().err
+    write([annotated("ADR: pain … hands", "Place: knees", "Side: left", id="a")], folder / "other.jsonl")
+    evaluate_files(folder / "other.jsonl", model="anything")
+    said = "does not have 2 of the gold labels, so their 2 entities count as missed: Place, Side. It has ADR."
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("model")

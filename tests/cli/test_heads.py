@@ -50,13 +50,16 @@ ABOUT = {
         "with the head `tagger`: each word gets one tag",
         "They have at most two fragments. None has all its words in another of its label",
     ),
-    "grid": ("with the head `grid`: it scores pairs of words", "None has more than 16 words from its first to its"),
+    "grid": ("with the head `grid`: it scores each pair of words", "None has more than 16 words from its first to its"),
     "hypergraph": (
         "with the head `hypergraph`: for each word and label",
         "None has more than 16 words from its first to its last. None has more than 2 fragments.",
     ),
     "transition": ("with the head `transition`: actions, one after another", "No two have the same words."),
-    "sequence": ("with the head `sequence`: an LSTM writes the labels", "None is discontinuous, and no word belongs"),
+    "sequence": (
+        "with the head `sequence`: an LSTM generates the labels",
+        "None is discontinuous, and no word belongs",
+    ),
     "combined": ("with the head `combined`: actions on a stack of spans", "No two have the same words."),
 }
 STAGES = {

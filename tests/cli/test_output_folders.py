@@ -145,6 +145,31 @@ def test_a_refused_first_try_binds_to_nothing(notes: Path, model: Path, tmp_path
     assert "written: 3" in run(notes, "-o", out, "--model", model).stderr
 
 
+def test_outputs_are_kept_when_skip_bad_is_added(notes: Path, model: Path, tmp_path: Path) -> None:
+    given = (notes, "-o", tmp_path / "out", "--to", "brat", "--model", model)
+    run(*given)
+    (notes / "d.txt").write_bytes(b"no \xe4 k")
+    (notes / "e.txt").write_text("no k")
+    with pytest.raises(DisconerError, match="not UTF-8"):
+        run(*given)
+    said = run(*given, "--skip-bad").stderr
+    assert "written: 1 document in" in said
+    assert "skipped: 3 documents already there" in said
+    with pytest.raises(DisconerError, match="skip_bad True; asked for skip_bad False"):  # something may be missing
+        run(*given)
+
+
+def test_folders_that_an_error_left_empty_bind_to_nothing(notes: Path, model: Path, tmp_path: Path) -> None:
+    (notes / "sub").mkdir()
+    (notes / "sub" / "d.txt").write_text("no k")
+    (notes / "a.txt").write_bytes(b"\xe4")
+    out = tmp_path / "out"
+    with pytest.raises(DisconerError, match="not UTF-8"):
+        run(notes, "-o", out, "--to", "brat", "--model", model)
+    (notes / "a.txt").write_text("p in my k")
+    assert run(notes, "-o", out, "--to", "brat", "--model", model, "--threshold", "0.1").exit_code == 0
+
+
 @pytest.mark.parametrize("to", ["brat", "jsonl"])
 def test_doing_nothing_starts_no_worker_and_asks_for_no_gpu(
     notes: Path, model: Path, tmp_path: Path, to: str, monkeypatch: pytest.MonkeyPatch

@@ -80,7 +80,7 @@ def test_a_text_is_written_as_a_file_with_it_is(tmp_path: Path, format: str) -> 
         assert "written: 1" in run(*source, "--to", format, "-o", out, "--force").stderr
         if format != "brat":
             said = run(*source, "--to", format, "-o", out / "single.x").stderr
-            assert said.startswith(f"written: 1 document with 1 entity as {format} in {out / 'single.x'}\n")
+            assert said.startswith(f"written: {out / 'single.x'} ({format}), from 1 document with 1 entity\n")
             (out / "stdout").write_bytes(run(*source, "--to", format).stdout_bytes)
         written[name] = {path.name: path.read_bytes() for path in out.glob("[!.]*")}
     assert written["text"] == written["file"]
@@ -89,7 +89,7 @@ def test_a_text_is_written_as_a_file_with_it_is(tmp_path: Path, format: str) -> 
 
 def test_a_text_is_not_shared_out() -> None:
     for option in (["--shard", "1/2", "-o", "out"], ["--ray", "-o", "out"]):
-        with pytest.raises(DisconerError, match="One text is not shared out"):
+        with pytest.raises(DisconerError, match="--text cannot be combined with --ray or --shard"):
             run("--text", "p", *option)
 
 
@@ -129,7 +129,7 @@ def test_every_kind_of_output(notes: Path, tmp_path: Path, format: str) -> None:
 def test_one_file_for_all(notes: Path, tmp_path: Path) -> None:
     out = tmp_path / "all.jsonl.gz"
     said = run(notes / "c.txt", notes / "a.txt", "-o", out).stderr
-    assert said == f"written: 2 documents with 1 entity as jsonl in {out}\n"
+    assert said == f"written: {out} (jsonl), from 2 documents with 1 entity\n"
     assert [document.id for document in read(out)] == ["c", "a"]
     with pytest.raises(DisconerError, match="already exists"):
         run(notes, "-o", out)
@@ -151,12 +151,22 @@ def test_a_folder_is_gone_on_with(notes: Path, tmp_path: Path) -> None:
     assert (tmp_path / "other" / "d.xml").is_file()
 
 
+def test_files_of_other_programs_are_not_passed_over_in_silence(notes: Path, tmp_path: Path) -> None:
+    assert "not read" not in run(notes, "-o", tmp_path / "first").stderr
+    for name in ("c.pdf", "d.PDF", "e.docx"):
+        (notes / name).write_bytes(b"%PDF")
+    said = run(notes, "-o", tmp_path / "second").stderr
+    assert f"note: not read in {notes}: 1 .docx, 2 .pdf; save them as plain text (.txt) first" in said
+
+
 def test_labels_and_threshold() -> None:
     text = ("--text", "p in my k")
     assert "discontinuous" in run(*text, "--labels", "ADR", "--threshold", "0.7").stdout
     assert "no entities" in run(*text, "--threshold", "0.8").stdout
     with pytest.raises(DisconerError, match=r"has no label 'Drug'\. Expected some of ADR"):
         run(*text, "--labels", "ADR, Drug")
+    with pytest.raises(DisconerError, match=r"Did you mean 'ADR'\?"):
+        run(*text, "--labels", "ADRs")
     assert run(*text, "--threshold", "7").exit_code == 2
 
 
@@ -166,6 +176,9 @@ def test_labels_and_threshold() -> None:
         ([], "either inputs or a text"),
         (["--text", "a", "notes"], "either inputs or a text"),
         (["nowhere"], "nowhere: There is no such file or folder"),
+        (["p in my k"], "'p in my k': There is no such file or folder. Check the path. For a text"),
+        (["p in my k " * 100], "For a text instead of a file: --text"),
+        (["notes", "-o", "out.html"], "draw it: disconer render found.jsonl -o out.html"),
         (["notes", "--to", "brat"], "brat is written as a folder"),
         (["notes", "--to", "text"], "'text' can be read but not written"),
         (["notes", "--to", "brit"], "There is no format 'brit'"),

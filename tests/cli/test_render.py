@@ -43,6 +43,19 @@ def test_files_by_their_suffix_whole_or_not_at_all(source: Path) -> None:
         run(source, "-o", source.with_name("picture.png"))
 
 
+def test_what_was_drawn_is_said(source: Path) -> None:
+    def said(*arguments: object) -> str:
+        return CliRunner().invoke(app, ["render", *map(str, arguments)], catch_exceptions=False).stderr
+
+    page = source.with_name("page.html")
+    assert said(source, "-o", page) == f"written: {page} (html), from 2 documents with 2 entities\n"
+    assert said(source) == ""
+    source.with_name("note.txt").write_text("some pain")
+    assert "no entities to draw; `disconer predict` finds some" in said(
+        source.with_name("note.txt"), "-o", page, "--force"
+    )
+
+
 def test_against_gold(source: Path) -> None:
     write([annotated("ADR: itching", id="b"), annotated("ADR: pain", id="a")], source.with_name("predicted.jsonl"))
     page = parsed(run(source.with_name("predicted.jsonl"), "--gold", source))

@@ -119,6 +119,17 @@ def test_a_knob_of_another_kind_of_encoder_is_refused(tmp_path: Path, knobs: str
     assert what in problems(tmp_path, f"{MINIMAL}encoder: {{{knobs}}}\n")["encoder (line 4)"]
 
 
+def test_dropout_between_layers_needs_two_of_them(tmp_path: Path) -> None:
+    ((key, what),) = problems(tmp_path, f"{MINIMAL}encoder: {{lstm: {{dropout: 0.3}}}}\n").items()
+    assert key == "encoder.lstm (line 4)"
+    assert what.startswith(
+        "dropout is between stacked layers, but layers is 1, so 0.3 would do nothing: set layers to 2"
+    )
+    assert loaded(tmp_path, f"{MINIMAL}encoder: {{lstm: {{dropout: 0.3, layers: 2}}}}\n").encoder.lstm == LstmConfig(
+        dropout=0.3, layers=2
+    )
+
+
 @pytest.mark.parametrize("preset", sorted(set(preset_names()) - {"chia-glove"}))  # which sets a knob of its own kind
 def test_another_kind_of_encoder_is_a_line(preset: str) -> None:
     for kind in ("vectors", "elmo", "transformer"):

@@ -30,15 +30,22 @@ def test_errors_come_at_their_place_and_the_thread_ends() -> None:
             raise ValueError("the fifth")
         return job
 
+    before = threads()
     stream = made_ahead(make, range(100))
     assert [next(stream) for _ in range(5)] == [0, 1, 2, 3, 4]
     with pytest.raises(ValueError, match="the fifth"):
         next(stream)
-    assert not any(thread.name.startswith("made-ahead") for thread in threading.enumerate())
+    assert threads() <= before
 
 
 def test_the_thread_ends_with_its_reader() -> None:
+    before = threads()
     stream = made_ahead(lambda job: job, range(1000))
     assert next(stream) == 0
+    assert threads() > before
     stream.close()
-    assert not any(thread.name.startswith("made-ahead") for thread in threading.enumerate())
+    assert threads() <= before
+
+
+def threads() -> set[threading.Thread]:
+    return set(threading.enumerate())

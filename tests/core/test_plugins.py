@@ -31,7 +31,7 @@ def test_other_packages_add_to_a_registry(registry: Registry[Any]) -> None:
     assert "cube" not in registry
 
 
-def test_nobody_takes_a_name_of_disconers_own(registry: Registry[Any]) -> None:
+def test_names_of_disconers_own_are_not_taken(registry: Registry[Any]) -> None:
     assert registry.get("own")(1.5) == 1
 
 

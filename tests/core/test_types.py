@@ -132,6 +132,7 @@ def test_what_cannot_be_is_refused(make: object, message: str) -> None:
     [
         (lambda: Document(17, "abc"), "are str, got 17 and a str"),
         (lambda: Document("d", b"abc"), "are str, got 'd' and a bytes"),
+        (lambda: Entity("A", (3, 5)), r"fragments are pairs \(start, end\), got \(3, 5\); a single one: \[\(3, 5\)\]"),
         (lambda: Entity("A", ((0, 1),), id=7), "the id of an entity is a str, got 7"),
         (lambda: Entity("A", ((0.0, 1),)), "'float' object cannot be interpreted as an integer"),
     ],

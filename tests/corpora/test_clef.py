@@ -107,7 +107,8 @@ def as_folder(path: Path, files: Mapping[str, bytes]) -> Path:
             zipfile.ZipFile(io.BytesIO(content)).extractall(target)
         else:
             with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-                archive.extractall(target, filter="data")
+                archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 has it
+                archive.extractall(target)
     return path
 
 

@@ -32,9 +32,9 @@ def test_covers_the_truth_about_as_often_as_it_says() -> None:
 
 def test_many_documents_take_little_time_and_keep_the_width() -> None:
     documents = noisy(20_000)
-    start = time.perf_counter()
+    start = time.process_time()
     low, high = f1_interval(documents)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert high - low == pytest.approx(2 * 1.96 * (0.7 * 0.3 / 200_000) ** 0.5, rel=0.15)
 
 

@@ -21,6 +21,10 @@ FAILS = "import sys; sys.exit('epoch 1\\nerror: There is no such file.')"
 STARVES = "import os, pathlib, sys, time; at = pathlib.Path(sys.argv[1] + '.tried'); first = not at.exists();"
 STARVES += "at.parent.mkdir(parents=True, exist_ok=True); at.touch(); time.sleep(0.2);"
 STARVES += f"first and os.kill(os.getpid(), 9); {COMPLETES}"
+AFTER_LARGE = """import pathlib, sys, time
+while not pathlib.Path(sys.argv[1]).with_name("large.tried").exists(): time.sleep(0.01)
+time.sleep(1)
+"""
 
 
 @pytest.fixture
@@ -58,7 +62,7 @@ def test_a_failure_leaves_the_others_alone(launched: Any, capsys: pytest.Capture
 def test_a_run_out_of_memory_is_resumed_when_others_have_ended(
     launched: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, failures = launched({"large": STARVES, "good": f"import time; time.sleep(0.5); {COMPLETES}"}, jobs=2)
+    folder, failures = launched({"large": STARVES, "good": AFTER_LARGE + COMPLETES}, jobs=2)
     assert failures == {}
     assert folder.is_complete("large")
     assert "large ran out of memory, and is resumed later: 1 at a time from now on" in capsys.readouterr().err
@@ -88,7 +92,7 @@ def test_a_process_that_an_earlier_command_left_is_waited_for(
     folder.path.joinpath("experiment.json").write_text("{}")
     with locked(folder.lock("left")) as lock:
         assert lock is not None
-        program = f"import time; time.sleep(0.5); {COMPLETES}"
+        program = f"import time; time.sleep(2); {COMPLETES}"
         process = subprocess.Popen([sys.executable, "-c", program, str(folder.run("left"))], pass_fds=(lock,))
     _, failures = launched({"left": FAILS})  # it would fail, were it started
     assert failures == {}

@@ -18,7 +18,7 @@ from disconer.nn.heads.span import reading
 from disconer.nn.network import build_network
 from disconer.predict.onnx.model import OnnxModel
 from disconer.predict.recognizer import Recognizer
-from disconer.store.checkpoint import Model
+from disconer.store.checkpoint import Model, save_model
 from nn.toy import lively, toy_config, toy_model
 from once import made_once
 
@@ -115,6 +115,16 @@ def test_the_same_entities_and_scores(exported: tuple[Model, Path]) -> None:
 
 def test_exporting_leaves_the_model_as_it_was(small: tuple[Model, Path]) -> None:
     assert found(Recognizer(small[0])) == found(Recognizer(made(SMALL)))
+
+
+def test_saved_over_another_model_it_is_this_one_that_is_loaded(small: tuple[Model, Path], tmp_path: Path) -> None:
+    torch.manual_seed(6)
+    save_model(lively(toy_model(("Other",))), tmp_path)
+    ner = Recognizer.from_pretrained(small[1])
+    ner.save_pretrained(tmp_path)
+    assert found(Recognizer.from_pretrained(tmp_path)) == found(ner)
+    save_model(toy_model(("Other",)), tmp_path)
+    assert Recognizer.from_pretrained(tmp_path).labels == ("Other",)
 
 
 def test_other_encoders_are_refused(tmp_path: Path) -> None:

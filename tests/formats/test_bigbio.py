@@ -151,7 +151,7 @@ def test_bad_records_stop_with_place_or_are_skipped_and_counted(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("extras", [3, {"passages": 3}, {"passages": [{}]}, {"entities": {"T1": 3}}, {"unlocated": 3}])
-def test_extras_that_somebody_broke_are_said(tmp_path: Path, extras: Any) -> None:
+def test_damaged_extras_are_said(tmp_path: Path, extras: Any) -> None:
     document = Document("d", "pain", (Entity("A", ((0, 4),), "T1"),), extras={NAME: extras})
     with pytest.raises(BadInput, match="document 'd'"):
         write([document], tmp_path / "a.json", NAME)

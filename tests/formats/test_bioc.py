@@ -155,7 +155,7 @@ def test_a_changed_text_is_written_as_one_passage(name: str, format: str) -> Non
         {"collection": {"infons": 3}},
     ],
 )
-def test_extras_that_somebody_broke_are_said(tmp_path: Path, name: str, format: str, extras: Any) -> None:
+def test_damaged_extras_are_said(tmp_path: Path, name: str, format: str, extras: Any) -> None:
     document = Document("d", "pain", (Entity("A", ((0, 4),), "T1"),), extras={"bioc": extras})
     with pytest.raises(BadInput, match="document 'd'"):
         write([document], tmp_path / name, format)

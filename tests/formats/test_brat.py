@@ -122,6 +122,11 @@ def test_offsets_counted_otherwise_are_explained(tmp_path: Path, text: str, ann:
         list(read(pair(tmp_path / "a", text, ann)))
 
 
+def test_a_label_with_spaces_is_said(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="Labels cannot have spaces in brat: write Adverse_Event"):
+        list(read(pair(tmp_path / "a", "some pain", "T1\tAdverse Event 5 9\tpain")))
+
+
 CUT, REPLACED = "surface texts cut at a line break", "surface texts with a label inserted by search and replace"
 HARMLESS = [
     (CUT, "mild pain\r\nin knees", "T1\tADR 0 19\tmild pain\n"),

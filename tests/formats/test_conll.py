@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer import BadInput, Document, Ledger, read, write
+from disconer import BadInput, Document, Entity, Ledger, read, write
 from disconer.core.types import Sentence, Token
 from disconer.formats import sniff
 from disconer.formats.source import Source
@@ -149,3 +150,25 @@ def test_a_word_that_would_start_a_document_is_rewritten_and_counted(tmp_path: P
     (back,) = read(tmp_path / "a.bio")
     assert back.id == "d"
     assert ledger.losses["words rewritten"] == 1
+
+
+def test_a_sentence_of_more_parts_than_can_be_joined_loses_those_alone(tmp_path: Path) -> None:
+    """A list without stops: each of its coordinations has parts of its own, and a reader would join all with all."""
+    words = ["severe", "cardiac", ",", "hepatic", "or", "renal", "insufficiency", ";"] * 120
+    starts = [0, *itertools.accumulate(len(word) + 1 for word in words)]
+    tokens = tuple(Token(start, start + len(word)) for start, word in zip(starts, words, strict=False))
+    text = " ".join(words)
+    entities = []
+    for first in range(0, len(words), 8):
+        cardiac, hepatic, insufficiency = (tokens[first + number] for number in (1, 3, 6))
+        for one in (cardiac, hepatic):
+            fragments = ((one.start, one.end), (insufficiency.start, insufficiency.end))
+            entities.append(Entity("Condition", fragments))
+    entities.append(Entity("Qualifier", ((0, 6),)))
+    ledger = Ledger()
+    document = Document("d", text, tuple(entities), (Sentence(0, len(text), tokens),))
+    write([document, Document("e", "pain", (Entity("ADR", ((0, 4),)),))], tmp_path / "a.biohd", ledger=ledger)
+    first, second = read(tmp_path / "a.biohd")
+    assert [entity.key for entity in first.entities] == [entities[-1].key]
+    assert [entity.text for entity in second.entities] == ["pain"]
+    assert ledger.losses["discontinuous entities dropped"] == 240

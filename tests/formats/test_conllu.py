@@ -41,7 +41,7 @@ def test_golden_file() -> None:
     assert ledger.repairs == {"multiword tokens kept as one": 2, "empty nodes skipped": 1}
 
 
-def test_a_text_that_is_not_that_of_its_tokens_is_put_together_anew(tmp_path: Path) -> None:
+def test_a_text_that_is_not_that_of_its_tokens_is_put_together_again(tmp_path: Path) -> None:
     ledger = Ledger()
     path = save(tmp_path / "a.conllu", "# text = a c\n", row("1", "a", misc="SpaceAfter=No"), row("2", "b"))
     (document,) = read(path, ledger=ledger)

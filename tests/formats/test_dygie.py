@@ -65,7 +65,7 @@ def test_positions_kept_aside_are_not_written_for_other_tokens(tmp_path: Path) -
     assert ledger.losses["documents' dygie extras"] == 1
 
 
-def test_extras_that_somebody_broke_are_said(tmp_path: Path) -> None:
+def test_damaged_extras_are_said(tmp_path: Path) -> None:
     (document,) = read(GOLDEN / "scierc.jsonl")
     broken = document.replace(extras={"dygie": {**document.extras["dygie"], "relations": 3}})
     with pytest.raises(BadInput, match="dygie extras"):

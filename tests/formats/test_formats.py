@@ -94,3 +94,25 @@ def test_the_same_split_in_two_formats_is_said(tmp_path: Path) -> None:
     with pytest.warns(DisconerWarning, match=r"read as inline; .* left out: train\.jsonl \(jsonl\)\. To read"):
         assert [document.id for document in read(tmp_path, None, ledger)] == ["train.inline-1"]
     assert ledger.losses == {NOT_READ: 1}
+
+
+@pytest.mark.parametrize("name", WRITABLE)
+def test_two_documents_with_one_id_are_not_written(name: str, tmp_path: Path) -> None:
+    format = format_named(name)
+    path = tmp_path / ("out" if format.writes_folder else f"out{format.suffixes[0]}")
+    twice = [Document("d", "some pain here"), Document("d", "no more")]
+    with pytest.raises(DisconerError, match="same id"):
+        write(twice, path, name)
+    assert not path.exists()
+    ledger = Ledger(skip_bad=True)
+    write(twice, path, name, ledger)
+    assert [document.text.split() for document in read(path, name)] == [["some", "pain", "here"]]
+    assert ledger.errors == {"duplicate-id": 1}
+
+
+def test_empty_input_is_said_to_be(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "a.jsonl").touch()
+    for path in (tmp_path / "folder", tmp_path / "a.jsonl"):
+        with pytest.raises(DisconerError, match="There is nothing to read here"):
+            read(path)

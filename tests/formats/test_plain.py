@@ -23,6 +23,21 @@ def test_any_file_is_text_if_one_says_so(tmp_path: Path) -> None:
         read(tmp_path / "note")
 
 
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("note.pdf", "Save texts of other programs as plain text"),
+        ("notes.csv", 'a .jsonl file with lines {"id": …, "text": …}'),
+        ("note.md", "If it is plain text, add --from text. Else choose the format with --from: jsonl"),
+    ],
+)
+def test_what_is_not_recognised_gets_advice_that_helps(tmp_path: Path, name: str, advice: str) -> None:
+    (tmp_path / name).write_text("some pain")
+    with pytest.raises(DisconerError) as caught:
+        read(tmp_path / name)
+    assert advice in str(caught.value)
+
+
 def test_text_is_what_no_other_format_claims(tmp_path: Path) -> None:
     (tmp_path / "README.txt").write_text("about the data")
     (tmp_path / "data.jsonl").write_text('{"id": "d", "text": "pain"}\n')

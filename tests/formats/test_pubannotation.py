@@ -191,7 +191,7 @@ def test_bad_documents_stop_with_place_or_are_skipped_and_counted(tmp_path: Path
 
 
 @pytest.mark.parametrize("extras", [3, {"tracks": 3}, {"denotations": {"T1": 3}}, {"attributes": 3}])
-def test_extras_that_somebody_broke_are_said(tmp_path: Path, extras: Any) -> None:
+def test_damaged_extras_are_said(tmp_path: Path, extras: Any) -> None:
     document = Document("d", "pain", (Entity("A", ((0, 4),), "T1", 0.5),), extras={NAME: extras})
     with pytest.raises(BadInput, match="document 'd'"):
         write([document], tmp_path / "a.json", NAME)

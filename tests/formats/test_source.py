@@ -143,6 +143,22 @@ def test_broken_utf8_is_named_by_line_and_byte(tmp_path: Path) -> None:
     assert caught.value.problem == "bad-encoding"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "advice"), [("utf-16", "iconv -f utf-16 -t utf-8"), ("latin-1", "iconv -f windows-1252 -t utf-8")]
+)
+def test_other_encodings_get_the_command_that_converts_them(tmp_path: Path, encoding: str, advice: str) -> None:
+    (tmp_path / "a.txt").write_bytes("naïve".encode(encoding))
+    (member,) = Source(tmp_path)
+    with pytest.raises(BadInput, match="skip such input with --skip-bad") as caught:
+        member.text()
+    assert advice in str(caught.value)
+
+
+def test_a_name_that_is_too_long_is_no_path() -> None:
+    with pytest.raises(DisconerError, match="There is no such file or folder"):
+        Source("nausea " * 100)
+
+
 def test_only_some_members(tmp_path: Path) -> None:
     source = Source(make_zip(tmp_path / "a.zip", "a.jsonl", "b.jsonl"))
     part = source.only(member for member in source if member.name.startswith("b"))

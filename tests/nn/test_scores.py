@@ -3,9 +3,10 @@ from __future__ import annotations
 import math
 import random
 
+import numpy as np
 import pytest
 
-from disconer.nn.scores import FEWEST, UNSCALED, ScoreScale, fit_scale
+from disconer.nn.scores import FEWEST, UNSCALED, ScoreScale, fit_scale, sigmoid, softplus
 
 
 def sample(slope: float, offset: float, n: int = 20_000) -> tuple[list[float], list[bool]]:
@@ -52,3 +53,12 @@ def test_scores_that_crowd_at_one_are_scaled_too() -> None:
     fitted = fit_scale(scores, [rng.random() < ScoreScale(0.2, 0.3)(score) for score in scores])
     assert fitted.slope == pytest.approx(0.2, abs=0.03)
     assert fitted.offset == pytest.approx(0.3, abs=0.25)
+
+
+@pytest.mark.filterwarnings("error")
+def test_extreme_scores_overflow_nowhere() -> None:
+    scores = np.array([-1e4, -2, 0, 2, 1e4], dtype=np.float32)
+    expected = [0, 1 / (1 + math.e**2), 0.5, 1 / (1 + math.e**-2), 1]
+    assert sigmoid(scores).dtype == np.float32
+    assert sigmoid(scores).tolist() == pytest.approx(expected)
+    assert [softplus(z) for z in (-1e4, 0.0, 1e4)] == pytest.approx([0, math.log(2), 1e4])

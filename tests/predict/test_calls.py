@@ -19,6 +19,11 @@ def ner() -> Recognizer:
     return Recognizer(letter_model())
 
 
+def test_a_name_is_answered_with_from_pretrained() -> None:
+    with pytest.raises(TypeError, match=r"use Recognizer\.from_pretrained\('biomedical'\)"):
+        Recognizer("biomedical")  # type: ignore[arg-type]
+
+
 def test_a_list_is_answered_with_pipe(ner: Recognizer) -> None:
     with pytest.raises(TypeError, match=r"got list; for many, use pipe\(texts\)"):
         ner(TEXTS)  # type: ignore[arg-type]

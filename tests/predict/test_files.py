@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from disconer import BadInput, DisconerError, Document, Entity, Ledger, read, write
-from disconer.formats import format_named
+from disconer.formats import all_formats, format_named
 from disconer.formats.source import Source
 from disconer.predict.files import Folder, all_documents
 from disconer.predict.inputs import units
@@ -111,8 +111,32 @@ def test_files_of_many_documents_stay_together(tmp_path: Path) -> None:
     for name, size in (("a", 4), ("b", 0), ("c", 1), ("d", 5)):
         write([Document(f"{name}{n}", "pain") for n in range(size)], tmp_path / "in" / f"{name}.jsonl")
     fill(tmp_path / "in", tmp_path / "out")
-    assert tree(tmp_path / "out") == ["a.jsonl", "c.jsonl", "d.jsonl"]
+    assert tree(tmp_path / "out") == ["a.jsonl", "b.jsonl", "c.jsonl", "d.jsonl"]
     assert [document.id for document in read(tmp_path / "out" / "d.jsonl")] == [f"d{n}" for n in range(5)]
+
+
+@pytest.mark.parametrize("format", [one.name for one in all_formats() if one.write and not one.writes_folder])
+def test_a_file_without_documents_has_an_output_without_any(tmp_path: Path, format: str) -> None:
+    for name, size in (("a", 0), ("b", 1), ("c", 0)):
+        write([Document(f"{name}{n}", "pain") for n in range(size)], tmp_path / "in" / f"{name}.jsonl")
+    first = fill(tmp_path / "in", tmp_path / "out", format)
+    assert (first.written, first.done) == (3, 0)
+    again = fill(tmp_path / "in", tmp_path / "out", format)
+    assert (again.written, again.done) == (0, 3)
+    for path in (tmp_path / "out").glob("[ac].*"):
+        if format_named(format).is_readable:
+            assert list(read(path, format)) == []
+        else:
+            assert len(path.read_text().splitlines()) == 1  # the names of columns
+
+
+def test_a_file_of_which_nothing_could_be_read_has_no_output(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jsonl").write_text("{\n")
+    (tmp_path / "in" / "b.jsonl").write_text('{"id": "b", "text": "pain"}\n')
+    folder = Folder(tmp_path / "out", format_named("jsonl"), Ledger(skip_bad=True))
+    list(folder.fill(list(units(Source(tmp_path / "in"))), PainFinder()))
+    assert tree(tmp_path / "out") == ["b.jsonl"]
 
 
 def test_annotated_input_is_taken_as_bare_text(tmp_path: Path) -> None:

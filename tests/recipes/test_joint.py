@@ -63,4 +63,4 @@ def test_a_training_starts_from_it(joint: Path) -> None:
     assert {name for name in own if own[name].shape == start[name].shape and torch.equal(own[name], start[name])} == {
         name for name in own if name not in LABEL_LAYERS
     }
-    assert "labels taken over: none; fresh: ADR, Drug" in notes[1]
+    assert "labels reused: none; new: ADR, Drug" in notes[1]

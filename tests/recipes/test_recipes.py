@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from shlex import quote
 
 import pytest
 import torch
@@ -43,7 +44,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tools / "disconer").write_text(STAND_IN)
     only_noted = "*release.py | *pack_encoder.py"
     (tools / "python").write_text(
-        f'#!/bin/sh\ncase $1 in {only_noted}) echo "$@" >>"$CALLS" ;; *) {sys.executable} "$@" ;; esac\n'
+        f'#!/bin/sh\ncase $1 in {only_noted}) echo "$@" >>"$CALLS" ;; *) {quote(sys.executable)} "$@" ;; esac\n'
     )
     for tool in tools.iterdir():
         tool.chmod(0o755)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +53,13 @@ def test_widths(text: str, width: int) -> None:
 def test_half_a_character_is_widened_to_the_whole() -> None:
     assert outward("xe\u0301x", 2, 3) == (1, 3)
     assert outward(FLAGS, 1, 3) == (0, 4)
+
+
+def test_a_text_of_flags_takes_no_longer_than_another() -> None:
+    assert [place for place in range(81) if is_boundary("🇩" * 80, place)] == [*range(0, 64, 2), *range(64, 81)]
+    start = time.perf_counter()
+    columns("🇩" * 20_000)
+    assert time.perf_counter() - start < 5  # 30 s, where each looked back to the first
 
 
 @given(text=texts)

@@ -97,6 +97,14 @@ def test_more_entities_than_lanes_are_counted() -> None:
     assert line.all(name="more")[0].text == " + 10 more entities here"
 
 
+def test_entities_that_share_only_what_has_no_width_are_drawn() -> None:
+    accent = "\u0301"  # after a tab, it is a character of its own
+    document = Document("d", f"\t{accent}", (Entity("A", ((1, 2),)), Entity("B", ((0, 2),))))
+    (line,) = lines(document)
+    assert fragments(line, 0) == [accent]
+    assert "".join(fragments(line, 1)) == document.text
+
+
 def test_notebooks_show_documents() -> None:
     shown = parsed(THREE_FRAGMENTS._repr_html_())
     assert shown.all("div", "line")[0].text == THREE_FRAGMENTS.text

@@ -92,6 +92,12 @@ class Running:
     def is_well(self) -> bool:
         return self.predict("pain")[0] == 200
 
+    def await_well(self) -> None:
+        """Wait until it answers again."""
+        end = time.monotonic() + 10
+        while not self.is_well():
+            assert time.monotonic() < end, "the service does not recover"
+
 
 def raw_request(body: bytes, *headers: str) -> bytes:
     """The bytes of a prediction's request."""

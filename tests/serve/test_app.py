@@ -99,6 +99,11 @@ def test_what_is_wrong_with_a_request_is_said(service: Running, body: object, wh
     assert where in answer["message"]
 
 
+def test_a_wrong_field_is_named_beside_the_missing_one(service: Running) -> None:
+    _, _, answer = service.ask("POST", "/v1/predict", {"text": "a"})
+    assert "texts: field required; text: extra inputs are not permitted." in answer["message"]
+
+
 def test_unknown_models_and_labels_are_slips(service: Running) -> None:
     status, _, answer = service.predict("a", model="wrods")
     assert (status, answer["message"]) == (422, "Unknown model 'wrods'. Available: words.")

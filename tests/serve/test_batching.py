@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -143,12 +144,30 @@ def test_a_request_that_was_given_up_costs_nothing() -> None:
         kept = asyncio.ensure_future(batcher(documents("c")))
         await until(lambda: batcher.n_waiting == 3)
         given_up.cancel()
-        await asyncio.sleep(0)
+        with pytest.raises(asyncio.CancelledError):
+            await given_up
+        assert batcher.n_waiting == 1
         finder.may_go_on.set()
         await asyncio.gather(first, kept)
         assert finder.batches == [["first"], ["c"]]
 
     with_batcher(test)
+
+
+def test_a_request_that_was_given_up_leaves_its_room() -> None:
+    async def test(batcher: Batcher, finder: WordFinder) -> None:
+        first = await hold(batcher, finder)
+        for _ in range(5):
+            given_up = asyncio.ensure_future(batcher(documents("a", "b" * 30)))
+            await until(lambda: batcher.n_waiting == 2)
+            given_up.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await given_up
+        assert batcher.n_waiting == 0
+        finder.may_go_on.set()
+        await first
+
+    with_batcher(test, queue_texts=3, queue_characters=50)
 
 
 def test_closing_finishes_what_was_taken() -> None:
@@ -167,14 +186,18 @@ def test_closing_finishes_what_was_taken() -> None:
     with_batcher(test, batch_texts=2)
 
 
-def test_tells_of_each_batch() -> None:
+def test_tells_of_each_batch_before_its_answers() -> None:
     told: list[tuple[int, int]] = []
 
+    def watch(texts: int, characters: int, seconds: float) -> None:
+        time.sleep(0.1)
+        told.append((texts, characters))
+
     async def run() -> None:
-        batcher = Batcher(WordFinder().annotate, Limits(), watch=lambda *batch: told.append(batch[:2]))
+        batcher = Batcher(WordFinder().annotate, Limits(), watch=watch)
         batcher.start()
         await batcher(documents("pain", "no"))
+        assert told == [(2, 6)]
         await batcher.close()
 
     asyncio.run(run())
-    assert told == [(2, 6)]

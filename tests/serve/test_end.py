@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import resource
 import threading
 import time
 from contextlib import suppress
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 
 import pytest
 
+from disconer.serve.server import backlog_with_room
+from disconer.serve.settings import Limits
 from serve.fakes import WordFinder, running
 
 
@@ -42,9 +45,7 @@ def test_while_it_ends_open_connections_get_a_last_answer_and_new_ones_are_refus
             connection.request("GET", "/readyz")
             assert connection.getresponse().read() == b'{"status":"ready"}'
         service.server.should_exit = True
-        time.sleep(0.5)
-        probing.request("GET", "/readyz")
-        response = probing.getresponse()
+        response = await_the_end(probing)
         assert (response.status, response.headers["connection"]) == (503, "close")
         assert json.loads(response.read())["error"] == "ending"
         asking.request("POST", "/v1/predict", b'{"texts": ["pain"]}', {"content-type": "application/json"})
@@ -54,8 +55,20 @@ def test_while_it_ends_open_connections_get_a_last_answer_and_new_ones_are_refus
             service.connect()
 
 
-def test_without_connections_it_ends_at_once() -> None:
-    with running(drain_seconds=100.0) as service:
+def await_the_end(connection: HTTPConnection) -> HTTPResponse:
+    """The first answer that says that the service ends."""
+    deadline = time.monotonic() + 10
+    while True:
+        connection.request("GET", "/readyz")
+        response = connection.getresponse()
+        if response.status != 200:
+            return response
+        response.read()
+        assert time.monotonic() < deadline, "it does not notice that it is to end"
+
+
+def test_without_connections_it_does_not_wait_for_any() -> None:
+    with running(drain_seconds=100.0) as service:  # which fails if it takes 20 s to end
         assert service.is_well()
 
 
@@ -77,3 +90,34 @@ def test_a_second_signal_ends_it_at_once() -> None:
     assert time.monotonic() - start < 15  # and not 100
     finder.may_go_on.set()
     asker.join()
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "raised", "backlog"),
+    [
+        (20_000, 20_000, None, 1024),
+        (1024, 20_000, 1792, 1024),
+        (1024, -1, 1792, 1024),  # no limit
+        (1024, 1024, None, 256),
+        (256, 300, 300, 1),
+        (-1, -1, None, 1024),
+    ],
+)
+def test_all_connections_have_room_among_open_files(
+    soft: int, hard: int, raised: int | None, backlog: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "RLIM_INFINITY", -1)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: given.append(limits))
+    assert backlog_with_room(Limits(connections=512)) == backlog
+    assert given == ([] if raised is None else [(raised, hard)])
+
+
+def test_a_limit_that_may_not_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise ValueError("not allowed to raise maximum limit")
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
+    monkeypatch.setattr(resource, "setrlimit", refused)
+    assert backlog_with_room(Limits(connections=512)) == 256

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import json
-import resource
+import re
 import socket
 import sys
 import termios
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -87,9 +88,25 @@ def test_half_surrogate_pairs_to_be_drawn(service: Running, field: str) -> None:
     assert service.ask("POST", "/v1/render", asked)[0] == 422
 
 
+@pytest.mark.parametrize("fragments", [[[0, 99_000]], [[0, 1], [98_999, 99_000]]])
+def test_entities_that_repeat_the_text_a_thousand_times(service: Running, fragments: list[list[int]]) -> None:
+    before = peak_memory()
+    asked = {"text": "pain\n" * 20_000, "entities": [{"label": "x", "fragments": fragments}] * 1_000}
+    status, _, answer = service.ask("POST", "/v1/render", asked)
+    assert (status, answer["error"]) == (413, "too-large")
+    assert peak_memory(reset=False) - before < 30 * MEGABYTE
+
+
+def test_many_lines_with_as_many_entities_as_may_be_drawn(service: Running) -> None:
+    asked = {"text": "a\n" * 50_000, "entities": [{"label": "x", "fragments": [[0, 99_999]]}] * 10}
+    start = time.monotonic()
+    assert service.ask("POST", "/v1/render", asked)[0] == 200
+    assert time.monotonic() - start < 60
+
+
 @pytest.mark.parametrize("headers", [[], ["transfer-encoding: chunked"]])
 def test_a_hundred_megabytes_are_refused_unread(service: Running, headers: list[str]) -> None:
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_memory()
     part = b" " * MEGABYTE
     chunk = b"%x\r\n%s\r\n" % (len(part), part) if headers else part
     sent = 0
@@ -104,9 +121,16 @@ def test_a_hundred_megabytes_are_refused_unread(service: Running, headers: list[
             pass
         assert b" 413 " in until_closed(connection)[:20] or sent < 100 * MEGABYTE
     assert sent <= 50 * MEGABYTE
-    assert time.monotonic() - start < 10
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert grown * 1024 < 30 * MEGABYTE
+    assert time.monotonic() - start < 30
+    assert peak_memory(reset=False) - before < 30 * MEGABYTE
+
+
+def peak_memory(*, reset: bool = True) -> int:
+    """The most memory that this process, in which the service runs, has had at once; from now on, with `reset`."""
+    if reset:
+        Path("/proc/self/clear_refs").write_text("5")
+    (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return 1024 * int(peak)
 
 
 def test_a_client_that_waits_to_be_asked_is_refused_before_it_sends(service: Running) -> None:
@@ -121,7 +145,7 @@ def test_slow_heads(service: Running) -> None:
     assert answer_to(service, b"POST /v1/predict HTTP/1.1\r\n") == b""
     assert answer_to(service, *[b"a"] * 30, pause=0.05) == b""  # a byte at a time
     assert answer_to(service) == b""
-    assert time.monotonic() - start < 8
+    assert time.monotonic() - start < 15
 
 
 def test_a_slow_second_head(service: Running) -> None:
@@ -191,8 +215,7 @@ def test_too_many_connections() -> None:
         assert json.loads(refused.split(b"\r\n\r\n", 1)[1])["error"] == "full"
         for one in open_ones:
             one.close()
-        time.sleep(0.2)
-        assert service.is_well()
+        service.await_well()
 
 
 def test_pipelined_requests_are_answered_in_order(service: Running) -> None:
@@ -204,7 +227,7 @@ def test_pipelined_requests_are_answered_in_order(service: Running) -> None:
     assert answer.count(b"HTTP/1.1 200") == 5
 
 
-def test_a_swarm_of_slow_clients_keeps_nobody_out() -> None:
+def test_a_swarm_of_slow_clients_keeps_no_other_out() -> None:
     finder = WordFinder()
     with running(finder, head_seconds=5.0) as service:
         swarm = [service.connect() for _ in range(200)]

@@ -126,7 +126,7 @@ def test_inception_asks_for_a_range_a_layer_and_a_model(service: Running) -> Non
         ({"document": {"xmi": "<a>"}}, "This XML ends too early"),
         ({"document": {"xmi": "<a/>"}}, "This CAS has no text"),
         ({"document": {"xmi": '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'}}, "declares entities"),
-        ({"metadata": {"layer": "a b", "feature": "value"}}, "This is no layer and feature"),
+        ({"metadata": {"layer": "a b", "feature": "value"}}, "This is not a layer and a feature"),
         ({"metadata": {"layer": NER}}, "metadata.feature"),
     ],
 )

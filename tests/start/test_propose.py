@@ -41,7 +41,7 @@ def test_init_takes_from_the_model_what_must_be_the_same(data: Path, tmp_path: P
 
 def test_labels_of_the_same_name_are_taken_over(data: Path, tmp_path: Path) -> None:
     lines = init(data, tmp_path / "config.yaml", preset="phee", start_from=MODEL)
-    assert lines[-1] == f"Training starts from {MODEL} (encoder biomedical-minilm); labels taken over: Drug."
+    assert lines[-1] == f"Training starts from {MODEL} (encoder biomedical-minilm); labels reused: Drug."
     config = load_config(tmp_path / "config.yaml")
     assert config.training.epochs == load_config("phee").training.epochs
     check_start(config)
@@ -50,7 +50,7 @@ def test_labels_of_the_same_name_are_taken_over(data: Path, tmp_path: Path) -> N
 def test_init_with_another_head(data: Path, tmp_path: Path) -> None:
     lines = init(data, tmp_path / "config.yaml", head="tagger", start_from=MODEL)
     assert lines[-1] == (
-        f"Training starts from {MODEL} (encoder biomedical-minilm); its head, of kind grid, is not taken over."
+        f"Training starts from {MODEL} (encoder biomedical-minilm); its head, of kind grid, is not reused."
     )
     config = load_config(tmp_path / "config.yaml")
     assert config.head.kind == "tagger"

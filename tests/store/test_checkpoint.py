@@ -20,6 +20,7 @@ from disconer.nn.network import build_network
 from disconer.predict.recognizer import Recognizer
 from disconer.store import description as model_description
 from disconer.store.checkpoint import FORMAT_VERSION, Model, load_model, record_figures, save_model
+from disconer.store.graphs import UNKNOWN, StoredGraph, StoredGraphs, read_graphs, write_graphs
 from disconer.text import segment
 from nn.families import ENCODERS, TOKENIZERS, tiny_encoder
 from nn.toy import lively, toy_config, toy_model, words_of
@@ -63,6 +64,13 @@ def test_saved_again_it_is_the_same(saved: Path, tmp_path: Path) -> None:
     save_model(load_model(saved), tmp_path)
     for name in ("README.md", "model.safetensors", "tokenizer.json"):
         assert (tmp_path / name).read_bytes() == (saved / name).read_bytes()
+
+
+def test_graphs_of_a_model_that_was_here_before_are_not_taken_for_its_own(folder: Path) -> None:
+    write_graphs(folder, StoredGraphs({"network": StoredGraph(b"", {}, {}, {}, {})}, None, 0))
+    save_model(toy_model(), folder)
+    assert read_graphs(folder) is UNKNOWN
+    assert not list(folder.rglob("*.onnx"))
 
 
 def test_the_files_of_a_model(saved: Path) -> None:
@@ -204,6 +212,13 @@ def test_parts_of_the_configuration_that_are_not_ours(folder: Path, part: str, v
     describe(folder, **{part: value})
     with pytest.raises(DisconerError, match=r"config\.json"):
         load_model(folder)
+
+
+def test_a_model_trained_with_a_dropout_that_did_nothing(folder: Path) -> None:
+    config = description(folder)["config"]
+    config["encoder"]["lstm"] |= {"layers": 1, "dropout": 0.3}
+    describe(folder, config=config)
+    assert load_model(folder).config == toy_model().config
 
 
 def test_another_version(folder: Path) -> None:

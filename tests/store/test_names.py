@@ -105,3 +105,14 @@ def test_nowhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_model_with_a_damaged_description_is_listed(shipped: Path, content: str) -> None:
     (shipped / DEFAULT / models.CONFIG).write_text(content)
     assert DEFAULT in [model.name for model in models.known_models()]
+
+
+def test_a_name_with_a_slip_gets_the_closest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("disconer.nn.encoders.hub.why_not_on_hub", lambda name: "no internet")
+    monkeypatch.setattr(models, "named_models", lambda: {"clinical-trials": tmp_path, "biomedical": tmp_path})
+    for slip in ("clinical-trial", "Clinical-Trials"):
+        with pytest.raises(DisconerError, match="Did you mean 'clinical-trials'\\?"):
+            find_model(slip)
+    with pytest.raises(DisconerError, match=r"no internet\. See `disconer models`"):
+        find_model("owner/other")

@@ -14,7 +14,7 @@ import pytest
 from disconer import DisconerError, Recognizer
 from disconer.core.files import BUNDLED_MODELS, CONFIG
 from disconer.nn.encoders.transformer.pretrained import TOKENIZER_CONFIG
-from disconer.nn.pairs import neighbours
+from disconer.nn.heads.grid.pairs import neighbours
 from disconer.store.checkpoint import load_model, save_model
 from disconer.store.names import DEFAULT
 from nn.toy import toy_model
@@ -123,7 +123,9 @@ def test_sizes_that_the_weights_do_not_fill_are_refused_before_memory_is_taken(
 ) -> None:
     save_model(toy_model(), tmp_path)
     change(tmp_path / CONFIG, *keys, value=value)
-    with pytest.raises(DisconerError, match=r"that its weights do not fill.*by the size of model\.safetensors"):
+    with pytest.raises(
+        DisconerError, match=r"a larger network than its weights file contains.*by the size of model\.safetensors"
+    ):
         load_model(tmp_path)
 
 

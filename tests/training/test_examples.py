@@ -56,7 +56,20 @@ def test_an_entity_in_one_of_several_windows_is_not_cut() -> None:
     near, far = Entity("X", ((0, 4),)), Entity("X", ((0, 4), (95, 99)))
     found = account(Document("d", text, (near, far)), None, max_subwords=34)
     assert (found.entities, found.cut, found.learnable) == (2, 1, 1)
-    assert list(found.lines()) == ["1 of 2 training entities are longer than the encoder's window"]
+    (line,) = found.lines()
+    assert line == "1 of 2 training entities are cut where a sentence is too long for the encoder's window"
+
+
+def test_an_entity_in_a_window_that_does_not_own_its_first_word_is_cut() -> None:
+    """Its own window ends within it, and the next one, which holds it, leaves what starts there to the one before."""
+    text = " ".join(["word"] * 20)
+    windower = Windower(Config(data=DataConfig(train="t", dev="d")), SubwordTokenizer(toy_tokenizer()), 34)
+    first, second, *_ = windower.windows(segment(Document("d", text)))[0]
+    assert second.start < first.own[1]  # they overlap
+    across = Entity("X", ((5 * second.start, 5 * first.end + 4),))  # from the start of the second to past the first
+    inside = Entity("X", ((5 * first.own[1], 5 * first.end + 4),))
+    found = account(Document("d", text, (across, inside)), None, max_subwords=34)
+    assert (found.entities, found.cut, found.learnable) == (2, 1, 1)
 
 
 LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=60)
@@ -86,7 +99,7 @@ def plans(
     **settings: int,
 ) -> list[Plan]:
     several = {"epochs": epochs, "patience": epochs, "steps_at_least": steps_at_least}
-    config = TrainingConfig(batch_tokens=MOST, **several, **settings)
+    config = TrainingConfig(**{"batch_tokens": MOST} | several | settings)
     examples = examples_of(lengths, a_document=a_document)
     return [
         Plan(examples, config, context=context, process=process, n_processes=n_processes)
@@ -128,6 +141,18 @@ def test_batches_keep_to_the_budget_and_steps_are_counted(lengths: list[int], co
             sizes = [sum(lengths[example] for example in passage) for passage in batch.passages]
             assert len(sizes) == 1 or max(sizes) * len(sizes) <= MOST
     assert plan.count_steps() == len(plan.steps(1)) + len(plan.steps(2))
+
+
+def test_one_long_sentence_does_not_pad_hundreds_of_short_ones() -> None:
+    """Passages are of one size here: the lines of four documents, and a sentence that is as long as ten of them."""
+    lengths = [*[1] * 160, 40]
+    (plan,) = plans(lengths, 1, a_document=40, context=CONTEXT, batch_tokens=200)
+    for epoch in (1, 2):
+        batches = [batch for step in plan.steps(epoch) for batch in step]
+        assert sorted(example for batch in batches for example in batch.examples) == list(range(161))
+        for batch in batches:
+            padded = len(batch.examples) * max(lengths[example] for example in batch.examples)
+            assert padded <= 16 * 200
 
 
 @given(LENGTHS, st.integers(1, 9))

@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 
-def test_torchrun_starts_anew_then_gives_up_and_resuming_finishes(tmp_path: Path) -> None:
+def test_torchrun_starts_again_then_gives_up_and_resuming_finishes(tmp_path: Path) -> None:
     config = prepare(tmp_path, complaints(200), complaints(7, seed=2), epochs=6)
     out = tmp_path / "run"
     command = torchrun(2, "--max-restarts=1", *training(config, out, graphs=True), "--resume")
@@ -48,8 +48,10 @@ def kill_process(rank: int, launcher: int, *, after_epoch: int, out: Path) -> No
         assert time.monotonic() < deadline, "the run does not get on"
         time.sleep(0.01)
     time.sleep(0.1)  # into the next epoch
-    (process,) = [child for child in children(launcher) if f"RANK={rank}" in environment(child)]
-    os.kill(process, signal.SIGKILL)
+    while not (found := [child for child in children(launcher) if f"RANK={rank}" in environment(child)]):
+        assert time.monotonic() < deadline, "torchrun does not start it again"
+        time.sleep(0.01)
+    os.kill(found[0], signal.SIGKILL)
 
 
 def children(process: int) -> list[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,20 @@ def test_a_full_disk_is_told_when_the_next_epoch_ends(tmp_path: Path, monkeypatc
     writer.save(letter_model(), Progress(list(HISTORY)), {})
     with pytest.raises(DisconerError, match="the disk is full"):
         writer.save(letter_model(), Progress(list(HISTORY)), {})
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_no_thread_is_left_behind(fails: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def save(*_: object) -> None:
+        if fails:
+            raise DisconerError("the disk is full")
+
+    monkeypatch.setattr(RunFolder, "save", save)
+    before = set(threading.enumerate())
+    writer = EpochWriter(RunFolder(tmp_path), aside=True)
+    with pytest.raises(DisconerError) if fails else nullcontext(), writer:
+        writer.save(letter_model(), Progress(list(HISTORY)), {})
+    assert not set(threading.enumerate()) - before
 
 
 def test_who_stops_a_training_may_resume_it_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

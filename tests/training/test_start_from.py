@@ -104,9 +104,9 @@ def test_words_and_head_are_taken_over(kind: str, tmp_path: Path, capsys: pytest
     assert all(torch.equal(own[name], known[name]) for name in whole)
     assert model.labels == ("Drug", "Effect")
     assert notes[0].startswith(f"starts from {tmp_path / 'given'}: encoder, BiLSTM, ")
-    assert "labels taken over: Drug; fresh: Effect" in notes
+    assert "labels reused: Drug; new: Effect" in notes
     train(made.config, tmp_path / "run")
-    assert "note: labels taken over: Drug; fresh: Effect\n" in capsys.readouterr().err
+    assert "note: labels reused: Drug; new: Effect\n" in capsys.readouterr().err
 
 
 def test_the_same_start_each_time(spans: Family) -> None:
@@ -142,7 +142,7 @@ def test_another_kind_of_head_is_fresh(spans: Family) -> None:
     assert_same_words(model, load_model(spans.given))
     assert notes == [
         f"starts from {spans.config.training.start_from}: encoder, BiLSTM; "
-        "the head is fresh: its head is of kind span, this one of kind tagger"
+        "the head is new: its head is of kind span, this one of kind tagger"
     ]
 
 

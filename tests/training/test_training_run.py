@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import re
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from disconer.evaluate.entity_lists import each_document, load_lists
 from disconer.nn.devices import cpu_trains_in
 from disconer.predict.recognizer import Recognizer
 from disconer.training import train
-from disconer.training.state import RunFolder, data_hash
+from disconer.training.state import RunFolder, check_record, data_hash, write_record
 from training.conftest import Run
 from training.synthetic import complaints, prepare
 from training.test_resume import metrics
@@ -110,6 +110,21 @@ def test_force_replaces_a_run_and_nothing_else(tmp_path: Path) -> None:
         train(config, tmp_path / "other", force=True)
 
 
+def test_a_run_that_cannot_begin_replaces_none(tmp_path: Path) -> None:
+    config = prepare(tmp_path, complaints(4), complaints(4), epochs=1)
+    out = tmp_path / "run"
+    train(config, out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    for name in ("run", "run/best", "run/last"):
+        for place in (out, tmp_path / "run" / ".." / "run"):
+            again = changed(config, "training", start_from=str(tmp_path / name))
+            with pytest.raises(DisconerError, match="cannot start from a model of the run that it replaces"):
+                train(again, place, force=True)
+    with pytest.raises(DisconerError, match="not-there"):
+        train(changed(config, "encoder", name="not-there"), out, force=True)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
 def test_more_epochs_after_the_end_are_a_new_run_from_the_model(tmp_path: Path) -> None:
     config = prepare(tmp_path, complaints(4), complaints(4), epochs=1)
     train(config, tmp_path / "run")
@@ -125,6 +140,54 @@ def test_the_configuration_of_a_run_works_from_anywhere(tmp_path: Path, monkeypa
     train(changed(config, "data", train="train.jsonl", dev="dev.jsonl"), Path("runs/one"))
     again = load_config("runs/one/config.yaml")
     assert (again.data.train, again.data.dev) == (str(tmp_path / "train.jsonl"), str(tmp_path / "dev.jsonl"))
+
+
+def test_a_run_is_resumed_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the encoder and the model that it started from were named by relative paths."""
+    config = prepare(tmp_path, complaints(4), complaints(4), epochs=1)
+    monkeypatch.chdir(tmp_path)
+    named = changed(config, "encoder", name="encoder")
+    train(named, "given")
+    train(changed(named, "training", start_from="given"), "run")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    recorded = load_config("../run/config.yaml")
+    assert (recorded.encoder.name, recorded.training.start_from) == (str(tmp_path / "encoder"), str(tmp_path / "given"))
+    relative = changed(changed(config, "encoder", name="../encoder"), "training", start_from="../given")
+    for again in (recorded, relative):
+        assert train(again, "../run", resume=True).folder.is_dir()
+    with pytest.raises(DisconerError, match=r"started with different settings.*encoder\.name ..*, not "):
+        train(changed(recorded, "encoder", name="elsewhere"), "../run", resume=True)
+
+
+def test_an_encoder_is_the_same_by_any_path_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = prepare(tmp_path, complaints(4), complaints(4), epochs=1)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.chdir(tmp_path / "link")
+    folder = RunFolder(tmp_path / "run")
+    names = ["encoder", str(tmp_path / "encoder"), str(tmp_path / "link" / "encoder")]
+    for recorded, resumed in permutations(names, 2):
+        write_record(folder, changed(config, "encoder", name=recorded), {})
+        check_record(folder, changed(config, "encoder", name=resumed), {})
+
+
+def test_a_bundled_encoder_is_a_folder_of_its_name_only_if_that_is_an_encoder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As training looks for it."""
+    config = prepare(tmp_path, complaints(4), complaints(4), epochs=1)
+    (tmp_path / "run").mkdir()
+    monkeypatch.chdir(tmp_path)
+    own, folder = tmp_path / "biomedical-minilm", RunFolder(tmp_path / "run")
+    own.mkdir()
+    named = changed(config, "encoder", name=own.name)
+    write_record(folder, named, {})
+    assert load_config(folder.config).encoder.name == own.name
+    own.rmdir()
+    (tmp_path / "encoder").rename(own)
+    write_record(folder, named, {})
+    assert load_config(folder.config).encoder.name == str(own)
 
 
 def test_an_epoch_of_several_passes_is_as_many_epochs_of_one(
@@ -164,7 +227,7 @@ def test_data_that_nothing_can_be_learnt_from(tmp_path: Path) -> None:
     for dev, labels in ((plain, r"\(none\)"), ([annotated("Drug: here", text="pain here", id="b")], "Drug")):
         write(dev, tmp_path / "other.jsonl", force=True)
         config = prepare(tmp_path, some, some)
-        with pytest.raises(DisconerError, match=rf"a good epoch from a bad one\. Got the labels {labels}"):
+        with pytest.raises(DisconerError, match=rf"so epochs cannot be compared on it\. Got the labels {labels}"):
             train(changed(config, "data", dev=str(tmp_path / "other.jsonl")), tmp_path / "run")
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(DisconerError, match="There are no documents here"):
@@ -205,7 +268,8 @@ def test_long_sentences_are_learnt_in_windows(tmp_path: Path, capsys: pytest.Cap
     across = Entity("ADR", ((0, 6), (len(text) - 5, len(text) - 1)))
     long = Document("long", text, (*mentions, across))
     result = train(prepare(tmp_path, [long, *complaints(8)], [long], epochs=1), tmp_path / "run")
-    assert re.search(r"\b1 of \d+ training entities are longer than the encoder", capsys.readouterr().err)
+    said = capsys.readouterr().err
+    assert "note: 2 of 25 training entities are cut where a sentence is too long for the encoder's window" in said
     assert result.dev.overall.gold == 13
 
 

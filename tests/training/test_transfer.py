@@ -57,7 +57,6 @@ each_head = pytest.mark.parametrize(
         ("span", []),
         ("grid", []),
         ("hypergraph", []),
-        ("hypergraph", ["dilations=[1,2]"]),
         ("tagger", []),
         ("tagger", ["scheme=multilabel"]),
         ("transition", []),
@@ -194,18 +193,6 @@ def test_hypergraph() -> None:
     names = given.edges.names
     shared = {2 * edge: 3 * names.index(name) + 1 for edge, name in enumerate(own.edges.names)}  # those of Drug
     assert_places(own, given, before, "scorer.output.weight", shared, size=2 * len(own.edges))
-
-
-def test_hypergraph_with_a_grid() -> None:
-    """Nothing in the grid depends on labels; a model without one gives the rest."""
-    own, given = (build("hypergraph", labels, "dilations=[1,2]") for labels in (OWN, GIVEN))
-    transfer = take_over(own, given)
-    of_grid = [name for name in own.state_dict() if name.startswith("grid.")]
-    assert transfer.partly == ["scorer.output.weight", "scorer.output.bias"]
-    assert of_grid
-    assert set(of_grid) < set(transfer.whole)
-    assert_whole(own, given, transfer)
-    assert take_over(own, build("hypergraph", GIVEN)).fresh == of_grid
 
 
 def test_transition() -> None:

@@ -49,14 +49,28 @@ class TokenCache:
 
 
 def origin_of(paths: Sequence[Path], format: str | None, maker_facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What a cache was made from: the same origin gives the same subwords."""
+    """What a cache was made from: the same origin gives the same subwords.
+
+    Of texts, that is the names of the files, and all that is in them: as stored, since that is read much faster than
+    it is unpacked.
+    """
     digest = hashlib.sha256()
     for path in paths:
-        for member in Source(path):
-            file = Path(member.origin)
-            size = file.stat().st_size if file.is_file() else 0
-            digest.update(f"{member.name}\0{size}\0".encode("utf-8", "surrogatepass"))
+        members = list(Source(path))
+        for member in members:
+            digest.update(member.name.encode("utf-8", "surrogatepass") + b"\0")
+        is_zip = path.is_file() and path.suffix.lower() == ".zip"
+        for file in [path] if is_zip else [Path(one.origin) for one in members]:
+            digest.update(_content_hash(file))
     return {"texts": digest.hexdigest(), "format": format, **maker_facts}
+
+
+def _content_hash(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").digest()
+    except OSError:  # an error, or skipped and counted, where the text is read
+        return b""
 
 
 def tokenizer_hash(tokenizer: Any) -> str:

@@ -13,7 +13,7 @@ import torch
 
 from disconer.adapt.cache import has_cache
 from disconer.adapt.settings import AdaptResult
-from disconer.core.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import replace_file
 from disconer.runs.state import Stateful, check_folder, save_state
 
@@ -126,7 +126,7 @@ class AdaptFolder:
             raise DisconerError(
                 "This run cannot be resumed: its state is damaged or was written by another version of disconer",
                 where=Where(str(self._state)),
-                got=str(error).split("\n")[0],
+                got=first_line(error),
                 fix="Start again in another folder.",
             ) from error
 

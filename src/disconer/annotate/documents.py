@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from disconer.core.errors import BadInput, DisconerError, Where
-from disconer.core.files import replace_file
+from disconer.core.files import file_stamp, replace_file
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.brat.files import annotation_text, read_document
@@ -121,6 +121,7 @@ class BratFolder:
     def __init__(self, folder: Path) -> None:
         self.folder, self.side = folder, folder / ".disconer"
         self._last: Stored | None = None  # an edit reads its document several times
+        self._counts: dict[str, tuple[object, int | None]] = {}  # of entities, with the stamps of the files counted
         if not self.ids():
             raise DisconerError(
                 "There are no texts in this folder",
@@ -159,7 +160,16 @@ class BratFolder:
         replace_file(Path(self._member(id, ANNOTATIONS).origin), content.encode("utf-8"))
 
     def n_entities(self, id: str) -> int | None:
-        return len(self._text_bound(id))
+        stamp = tuple([file_stamp(Path(self._member(id, suffix).origin)) for suffix in (TEXT, ANNOTATIONS)])
+        if id not in self._counts or self._counts[id][0] != stamp:
+            self._counts[id] = stamp, self._count(id)
+        return self._counts[id][1]
+
+    def _count(self, id: str) -> int | None:
+        try:
+            return len(self.read(id).document.entities)
+        except DisconerError:
+            return None
 
     def labels(self) -> list[str]:
         counts = Counter(_label_of(line) for id in self.ids() for line in self._text_bound(id))
@@ -197,6 +207,7 @@ class JsonlFile:
         self._places: dict[str, int] = {}
         self._seen: tuple[int, int, int] | None = None
         self._last: Stored | None = None
+        self._counts: dict[str, tuple[str, int | None]] = {}  # of entities, with the versions of the lines counted
         self._refresh()
 
     def ids(self) -> list[str]:
@@ -221,9 +232,15 @@ class JsonlFile:
         lines = list(self._lines)
         lines[self._places[id]] = content.encode("utf-8")
         replace_file(self.path, b"\n".join(lines))
-        self._lines, self._seen = lines, self._stamp()
+        self._lines, self._seen = lines, file_stamp(self.path)
 
     def n_entities(self, id: str) -> int | None:
+        version = _version(self._line(id))
+        if id not in self._counts or self._counts[id][0] != version:
+            self._counts[id] = version, self._count(id)
+        return self._counts[id][1]
+
+    def _count(self, id: str) -> int | None:
         try:
             return len(self.read(id).document.entities)
         except BadInput:
@@ -251,14 +268,10 @@ class JsonlFile:
             raise unknown_document(id, self.path)
         return self._lines[self._places[id]]
 
-    def _stamp(self) -> tuple[int, int, int]:
-        found = self.path.stat()
-        return found.st_ino, found.st_size, found.st_mtime_ns
-
     def _refresh(self) -> None:
         """Read the file again if it is another one by now."""
-        stamp = self._stamp()
-        if stamp == self._seen:
+        stamp = file_stamp(self.path)
+        if stamp is not None and stamp == self._seen:
             return
         self._lines = self.path.read_bytes().split(b"\n")
         self._places = {}

@@ -7,13 +7,13 @@ annotations, so that after a crash the last one either happened or is known not 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from disconer.annotate.changes import Key
+from disconer.core.files import append_line
 from disconer.core.types import Fragment
 
 Kind = Literal["edit", "accept", "reject", "undo", "redo", "resolve"]
@@ -151,23 +151,11 @@ class HistoryFile:
             yield Step.from_record(json.loads(line))
 
     def append(self, step: Step) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path, "ab") as stream:
-            if stream.tell() and not _ends_in_line_end(self.path):
-                stream.truncate(self.path.read_bytes().rfind(b"\n") + 1)
-            stream.write(json.dumps(step.to_record(), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
-            stream.flush()
-            size = os.fstat(stream.fileno()).st_size
+        append_line(self.path, json.dumps(step.to_record(), ensure_ascii=False).encode("utf-8", "surrogatepass"))
         if self._read is not None:
             history = self._read[1]
             history.add(step)
-            self._read = (size, history)
-
-
-def _ends_in_line_end(path: Path) -> bool:
-    with open(path, "rb") as stream:
-        stream.seek(-1, os.SEEK_END)
-        return stream.read(1) == b"\n"
+            self._read = (self.path.stat().st_size, history)
 
 
 def _history(steps: list[Step], version: str) -> History:

@@ -6,7 +6,8 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -93,6 +94,11 @@ class Project:
         found = suggestions(document.id, document.text, self.suggester, self._others)
         return [one for one in found if one.by or not self._wanted or one.label in self._wanted]
 
+    @property
+    def never_suggested(self) -> list[str]:
+        """Labels that were asked for and that the model does not have."""
+        return [] if self.suggester is None else sorted(self._wanted.difference(self.suggester.labels))
+
     def mark_annotated(self) -> None:
         """Say that all documents that have entities are done, for each annotator."""
         for name, workspace in self._workspaces.items():
@@ -148,7 +154,7 @@ def _own_copy(settings: Settings, annotator: str) -> Path:
     """The annotator's own documents: what is not there yet is copied from the given ones."""
     assert settings.each_in is not None
     if "/" in annotator or annotator.startswith("."):
-        raise DisconerError("This annotator's name cannot be a folder's", got=repr(annotator))
+        raise DisconerError("This annotator's name cannot be used as a folder name", got=repr(annotator))
     source = open_documents(settings.path)
     own = settings.each_in / (f"{annotator}{settings.path.suffix}" if isinstance(source, JsonlFile) else annotator)
     pairs = [(settings.path, own)]
@@ -191,7 +197,7 @@ class _Ordering:
         self, workspace: Workspace, found: Sequence[Summary], done: frozenset[str], suggester: Suggester | None
     ) -> None:
         try:
-            documents = [workspace.open(one.id).stored.document for one in found if one.n_entities is not None]
+            documents = list(_readable(workspace, found))
             waiting = [document for document in documents if document.id not in done]
             candidates = None
             if suggester is not None:
@@ -204,6 +210,14 @@ class _Ordering:
             self._ranks = {id: place for place, id in enumerate(order)}
         finally:
             self._progress = None
+
+
+def _readable(workspace: Workspace, found: Sequence[Summary]) -> Iterator[Document]:
+    """Documents, without those that cannot be read, or not any more: these are last in any order."""
+    for one in found:
+        if one.n_entities is not None:
+            with suppress(DisconerError):
+                yield workspace.open(one.id).stored.document
 
 
 def replace_entities(document: Document) -> Document:

@@ -117,6 +117,7 @@ class Trainer:
         self._load, self._take_over = load, take_over
         self._status = Status()
         self._process: subprocess.Popen[bytes] | None = None
+        self._stopping = False
         self._run: Path | None = None
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -134,7 +135,9 @@ class Trainer:
         require_training("Training")
         with self._lock:
             if self._status.is_running:
-                raise DisconerError("A training is running already", fix="Wait for it, or stop it.")
+                raise DisconerError("Training is already running", fix="Wait for it, or stop it.")
+            self.wait()  # one that was stopped may not be over yet
+            self._process, self._stopping = None, False
             self._status = Status("preparing")
         try:
             plan = self._prepare(documents, current)
@@ -151,10 +154,18 @@ class Trainer:
         return self._status
 
     def stop(self) -> None:
-        """End the process of a training; what it has saved stays."""
-        if self._process is not None and self._process.poll() is None:
-            self._status = replace(self._status, state="stopped", message="The training was stopped.")
+        """End the process of a training, also one that is still to be started; what it has saved stays."""
+        state, process = self._status.state, self._process
+        if state not in ("preparing", "running") or (process is not None and process.poll() is not None):
+            return
+        self._stopping = True  # before the process is looked at, which may start just now: see `_run_process`
+        if state == "running":
+            self._say_stopped()
+        if self._process is not None:
             self._process.terminate()
+
+    def _say_stopped(self) -> None:
+        self._status = replace(self._status, state="stopped", message="The training was stopped.")
 
     def _prepare(self, documents: Sequence[Document], current: Suggester | None) -> _Plan:
         number = 1 + max([int(path.name) for path in self._folder.glob("[0-9]*") if path.name.isdigit()], default=0)
@@ -168,7 +179,8 @@ class Trainer:
     def _train(self, plan: _Plan, current: Suggester | None) -> None:
         try:
             code = self._run_process(plan)
-            if self._status.state == "stopped":
+            if self._stopping:
+                self._say_stopped()
                 return
             if code:
                 self._status = replace(self.status(), state="failed", message=_last_line(plan.folder / LOG))
@@ -188,6 +200,8 @@ class Trainer:
                 stdout=log,
                 stderr=log,
             )
+            if self._stopping:
+                self._process.terminate()
             return self._process.wait()
 
     def _measured(self, plan: _Plan, current: Suggester | None) -> Status:
@@ -234,5 +248,5 @@ def epoch_figures(run: Path) -> list[float]:
 
 def _last_line(log: Path) -> str:
     lines = [line for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
-    said = lines[-1].removeprefix("error: ") if lines else "The training ended without a word."
+    said = lines[-1].removeprefix("error: ") if lines else "Training ended without any output."
     return str(DisconerError(said, where=Where(str(log))))

@@ -1,7 +1,8 @@
 """The order in which documents are most useful to annotate, for a model that learns from them.
 
 A document is useful if the model is unsure of what it finds or nearly finds there, and if it is unlike those that are
-annotated already. Documents are chosen one after another, each also unlike those chosen before it.
+annotated already. Documents are chosen one after another, each also unlike those chosen before it: the first 500, which
+the others then follow by the same value.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from disconer.nn.reader import Floats
 UNSURE_WEIGHT = 0.5  # of uncertainty; the rest is unlikeness
 HIGH = 0.95  # quantile of uncertainty that counts as full
 COMPARED = 20_000  # words that unlikeness goes by, at most: the most frequent ones
+CELLS = 20_000_000  # of the vectors of all texts, at most: with more than 1,000 texts, fewer words are compared
+CHOSEN = 500  # documents chosen one after another; soon after, those first ones are done, and all is ordered again
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -70,18 +73,28 @@ class _Chooser:
     def order(self, unsure: Floats | None) -> list[int]:
         """unsure: of each document, from 0 to 1.  Shape: (documents,)"""
         n = len(self.left)
-        nearest = (self.left @ self.known.T).max(axis=1) if len(self.known) else np.zeros(n, dtype=np.float32)
-        waiting = np.ones(n, dtype=bool)
-        chosen: list[int] = []
-        for _ in range(n):
-            value = 1 - nearest
-            if unsure is not None:
-                value = UNSURE_WEIGHT * unsure + (1 - UNSURE_WEIGHT) * value
-            best = int(np.argmax(np.where(waiting, value, -np.inf)))
-            chosen.append(best)
-            waiting[best] = False
+        nearest = self._nearest_known()
+        chosen: dict[int, None] = {}  # in order
+        for _ in range(min(n, CHOSEN)):
+            value = _value(nearest, unsure)
+            value[list(chosen)] = -np.inf
+            best = int(np.argmax(value))
+            chosen[best] = None
             nearest = np.maximum(nearest, self.left @ self.left[best])
-        return chosen
+        rest = np.argsort(-_value(nearest, unsure), kind="stable").tolist()
+        return [*chosen, *(place for place in rest if place not in chosen)]
+
+    def _nearest_known(self) -> Floats:
+        """How like the most similar annotated document each is.  Shape: (documents,)"""
+        if not len(self.known):
+            return np.zeros(len(self.left), dtype=np.float32)
+        blocks = [self.left[start : start + CHOSEN] for start in range(0, len(self.left), CHOSEN)]
+        return np.concatenate([np.zeros(0, np.float32), *((block @ self.known.T).max(axis=1) for block in blocks)])
+
+
+def _value(nearest: Floats, unsure: Floats | None) -> Floats:
+    """How useful documents are, by the likeness of the most similar one that comes before.  Shape: (documents,)"""
+    return 1 - nearest if unsure is None else UNSURE_WEIGHT * unsure + (1 - UNSURE_WEIGHT) * (1 - nearest)
 
 
 def _scaled(values: Sequence[float]) -> Floats:
@@ -98,7 +111,8 @@ def word_vectors(texts: Sequence[str]) -> Floats:
     """
     counts = [Counter(_WORD.findall(text.lower())) for text in texts]
     documents: Counter[str] = Counter(word for own in counts for word in own)
-    column = {word: place for place, (word, n) in enumerate(documents.most_common(COMPARED)) if n > 1}
+    n_compared = min(COMPARED, CELLS // max(len(texts), 1))
+    column = {word: place for place, (word, n) in enumerate(documents.most_common(n_compared)) if n > 1}
     vectors = np.zeros((len(texts), max(len(column), 1)), dtype=np.float32)
     for row, own in enumerate(counts):
         weights = {word: (1 + math.log(n)) * math.log(1 + len(texts) / documents[word]) for word, n in own.items()}

@@ -16,6 +16,7 @@ from disconer.annotate.changes import Change, Key, Outdated, apply
 from disconer.annotate.documents import Documents, Stored
 from disconer.annotate.history import History, HistoryFile, Kind, Splice, Step
 from disconer.core.errors import DisconerError
+from disconer.core.files import append_line, file_stamp
 
 LONGEST_NAME = 150  # characters of a file name; file systems take 255 bytes
 
@@ -78,13 +79,12 @@ class Workspace:
         self._lock = threading.RLock()
         self._histories: dict[str, HistoryFile] = {}
         self._lock_file = documents.side / "lock"
-        self._done_file = documents.side / "done.jsonl"
-        self._done = _read_done(self._done_file)
+        self._marks = _Marks(documents.side / "done.jsonl")
 
     def summaries(self) -> list[Summary]:
         with self._lock:
-            ids = self.documents.ids()
-            return [Summary(id, self.documents.n_entities(id), self._done.get(id, False)) for id in ids]
+            ids, done = self.documents.ids(), self._marks.load()
+            return [Summary(id, self.documents.n_entities(id), done.get(id, False)) for id in ids]
 
     def open(self, id: str) -> Opened:
         with self._lock:
@@ -92,16 +92,16 @@ class Workspace:
             return Opened(stored, self._history_file(id).load(stored.version))
 
     def is_done(self, id: str) -> bool:
-        return self._done.get(id, False)
+        with self._lock:
+            return self._marks.load().get(id, False)
 
     def mark(self, id: str, *, done: bool, by: str) -> None:
         """Say that a document is done, or not. One without annotations is then known to have none."""
-        with self._lock:
+        with self._lock, _alone(self._lock_file):
             stored = self.documents.read(id)
             if done and not stored.content:
                 self.documents.write(id, stored.content)
-            _append(self._done_file, {"id": id, "done": done, "at": _now(), "by": by})
-            self._done[id] = done
+            self._marks.append(id, done=done, by=by)
 
     def change(self, id: str, version: str, change: Change, *, by: str, kind: Kind = "edit") -> Opened:
         """Save a change that was made to a version of a document."""
@@ -172,16 +172,29 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _append(path: Path, record: dict[str, object]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "ab") as stream:
-        stream.write(json.dumps(record).encode("ascii") + b"\n")
+class _Marks:
+    """The file that says which documents are done. It is only ever appended to, also by other processes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._done: dict[str, bool] = {}
+        self._seen: tuple[int, int, int] | None = None
+
+    def load(self) -> dict[str, bool]:
+        """Whether each document is done, of those of which it was said."""
+        stamp = file_stamp(self._path)
+        if stamp != self._seen:
+            self._done, self._seen = _read_done(self._path) if stamp else {}, stamp
+        return self._done
+
+    def append(self, id: str, *, done: bool, by: str) -> None:
+        append_line(self._path, json.dumps({"id": id, "done": done, "at": _now(), "by": by}).encode("ascii"))
 
 
 def _read_done(path: Path) -> dict[str, bool]:
-    """Whether each document is done, of those of which it was said. A line that was cut off is passed over."""
+    """A line that was cut off is passed over, also by its end alone: the next mark takes its place."""
     done: dict[str, bool] = {}
-    for line in path.read_bytes().split(b"\n") if path.exists() else ():
+    for line in path.read_bytes().split(b"\n")[:-1]:
         try:
             record = json.loads(line)
             done[record["id"]] = record["done"]

@@ -32,7 +32,7 @@ from disconer.bench.sample import BareEncoder, OnnxEncoder, Sample, take_sample
 from disconer.bench.stages import Stages, measure_stages
 from disconer.bench.timing import MEGABYTE, Clock, Settings, make_clock
 from disconer.bench.training import Training, measure_training
-from disconer.core.errors import DisconerError
+from disconer.core.errors import DisconerError, first_line
 from disconer.core.types import Document
 from disconer.core.version import __version__
 from disconer.nn.encoders.transformer.encoder import TransformerWords
@@ -164,7 +164,7 @@ def _device(name: str | None) -> torch.device:
     except (RuntimeError, AssertionError) as error:  # the latter where torch was built without the device
         raise DisconerError(
             f"There is no device {name!r} here",
-            got=str(error).split("\n")[0],
+            got=first_line(error),
             expected="cpu" + (", cuda" if torch.cuda.is_available() else ""),
         ) from error
     return device

@@ -100,12 +100,14 @@ def _names_of(paths: Sequence[Path]) -> list[str]:
 
 def agree_cli(
     sources: Annotated[
-        list[Path], typer.Argument(metavar="A B", help="What each annotator made: file, folder, .zip or .gz.")
+        list[Path], typer.Argument(metavar="A B", help="Annotations of each annotator: file, folder, .zip or .gz.")
     ],
     names: Annotated[
         str | None, typer.Option("--names", metavar="A,B,…", help="Names of the annotators; default: from the paths.")
     ] = None,
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of all; detected if not given.")] = None,
+    from_format: Annotated[
+        str | None, typer.Option("--from", help="Format of all inputs; detected if not given.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
     html: Annotated[
         Path | None,
@@ -114,7 +116,9 @@ def agree_cli(
     adjudicate: Annotated[
         Path | None,
         typer.Option(
-            "--adjudicate", metavar="OUT", help="Also write what all agree on as brat to OUT, the disputes beside."
+            "--adjudicate",
+            metavar="OUT",
+            help="Also write agreed entities to OUT as brat, with the disputes alongside.",
         ),
     ] = None,
     open_page: Annotated[
@@ -123,7 +127,7 @@ def agree_cli(
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
     force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite FILE and OUT.")] = False,
 ) -> None:
-    """Compare annotators: F1 exact and by overlap, by label and kind, κ and α over words, classes of disagreements.
+    """Compare annotators: exact and overlap F1, by label and kind; κ and α over words; classes of disagreement.
 
     Documents are matched by id. Intervals are from a bootstrap over documents.
     """

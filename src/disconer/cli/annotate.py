@@ -34,10 +34,12 @@ def annotate(settings: Settings, *, host: str = HOST, port: int = PORT, token: s
     if not local and token is None:
         raise DisconerError(
             f"Anyone who can reach {host} could change your annotations",
-            fix=f"Set a token that they need: --token or ${TOKEN_VARIABLE}; or leave out --host.",
+            fix=f"Set a token: --token or ${TOKEN_VARIABLE}; or leave out --host.",
         )
     with bound_socket(host, port) as bound:
         project = Project(settings, load_suggester)
+        if missing := project.never_suggested:
+            print(f"note: the model does not have, and will not suggest: {', '.join(missing)}", file=sys.stderr)
         app = create_app(project, token=token, local=local)
         logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
         address, its_port = bound.getsockname()[:2]
@@ -84,7 +86,7 @@ def load_suggester(model: str) -> Suggester:
 
 def _report(status: Status) -> None:
     if status.state != "finished" or status.new_f1 is None:
-        raise DisconerError("The training did not finish", got=status.message.rstrip(".") or status.state)
+        raise DisconerError("Training did not finish", got=status.message.rstrip(".") or status.state)
     old = "there was no model before" if status.old_f1 is None else f"the model before has {status.old_f1:.2f}"
     print(f"dev F1 {status.new_f1:.2f}; {old}.")
     kept = "It suggests from now on" if status.takes_over else "The model before is kept; the new one is there"
@@ -112,7 +114,9 @@ def annotate_cli(
     ] = None,
     annotators: Annotated[
         list[str] | None,
-        typer.Option("--annotator", "-a", metavar="NAME", help="Who annotates; repeatable. Default: your user name."),
+        typer.Option(
+            "--annotator", "-a", metavar="NAME", help="Name of an annotator; repeatable. Default: your user name."
+        ),
     ] = None,
     each_in: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Folder for a copy of the documents for each annotator.")
@@ -124,23 +128,27 @@ def annotate_cli(
     all_done: Annotated[
         bool, typer.Option("--all-done", help="Mark all documents that have entities as done.")
     ] = False,
-    train: Annotated[bool, typer.Option("--train", help="Train on what is done and exit, without the page.")] = False,
+    train: Annotated[
+        bool, typer.Option("--train", help="Train on the documents that are done and exit, without the page.")
+    ] = False,
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Setting of trainings, as in `train`; repeatable."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Setting for training, as in `train`; repeatable."),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on; others than this machine's need a token.")] = HOST,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; a token is required unless it is a loopback address.")
+    ] = HOST,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port.")] = PORT,
     token: Annotated[
         str | None,
         typer.Option(
-            help="Token that the page asks for. Other users of this machine can see it here.",
+            help=f"Token that the page asks for. Visible to other users in the process list; prefer ${TOKEN_VARIABLE}.",
             envvar=TOKEN_VARIABLE,
             show_envvar=True,
         ),
     ] = None,
 ) -> None:
-    """Annotate documents in the browser: entities with gaps and overlaps, suggestions of a model, training.
+    """Annotate documents in the browser: entities with gaps and overlaps, suggestions from a model, training.
 
     Every change is saved at once; relations, attributes and other lines of .ann files stay as they are.
     """

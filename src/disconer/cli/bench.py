@@ -81,7 +81,9 @@ def bench_cli(
             help="Precision of the bare encoder: fp32 or bf16; default: the model's, for int8 fp32.",
         ),
     ] = None,
-    threads: Annotated[int | None, typer.Option("--threads", min=1, help="CPU threads; default: torch's own.")] = None,
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="CPU threads; default: as in predict.")
+    ] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Rounds, after one warm-up round.")] = REPEATS,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Approximate number of sentences; 0: all.")] = SENTENCES,
     only: Annotated[str | None, typer.Option("--only", metavar="A,B", help=f"Only some of {', '.join(PARTS)}.")] = None,

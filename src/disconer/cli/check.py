@@ -80,8 +80,8 @@ def check_cli(
 
     Errors make an entity or document unusable: offsets past the end, text that does not match, broken files. Warnings
     are entities that can be used but look wrong. The oracle encodes the gold entities as training targets of a head and
-    decodes them again: no model with that head and its settings can do better. Entities are of the kind that they have
-    in the corpus. The last line compares all heads.
+    decodes them again: no model with that head and its settings can do better. Entities count under the kind that
+    they have in the corpus. The last line compares all heads.
 
     The exit code is 1 if there are errors, else 0.
     """
@@ -126,7 +126,7 @@ def _head_rows(account: Check) -> Iterator[list[str]]:
 
 def _count_rows(title: str, counts: Counter[str]) -> list[list[str]]:
     if not counts:
-        return [[f"{title}: none", ""]]
+        return [[f"{title.partition(':')[0]}: none", ""]]
     return [[title, ""], *([f"  {what}", f"{times:,}"] for what, times in counts.most_common())]
 
 

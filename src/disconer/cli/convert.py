@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from disconer.cli.console import progress, report, say_written
+from disconer.cli.outputs import named_output
 from disconer.core.ledger import Amount, Ledger
 from disconer.formats import format_for, format_named, read, write
 
@@ -35,7 +36,7 @@ def convert(
 
 def convert_cli(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File, folder, .zip or .gz to read.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write; also as -o OUT.")],
+    target: Annotated[str, typer.Argument(metavar="OUT", help="File or folder to write; also as -o OUT.")],
     from_format: Annotated[str | None, typer.Option("--from", help="Format of SRC; detected if not given.")] = None,
     to_format: Annotated[
         str | None, typer.Option("--to", help="Format of OUT; taken from its suffix if not given.")
@@ -47,9 +48,9 @@ def convert_cli(
 
     `disconer formats` lists the formats.
     """
-    written = Amount()
+    written, out = Amount(), named_output(target)
     ledger = convert(
-        source, target, from_format=from_format, to_format=to_format, skip_bad=skip_bad, force=force, written=written
+        source, out, from_format=from_format, to_format=to_format, skip_bad=skip_bad, force=force, written=written
     )
-    say_written(written, target, to_format or format_for(target).name)
+    say_written(written, out, to_format or format_for(out).name)
     report(ledger)

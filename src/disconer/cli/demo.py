@@ -52,7 +52,7 @@ def demo_cli(
         bool, typer.Option("--force", "--overwrite", help="Train again if the model already exists.")
     ] = False,
 ) -> None:
-    """Train a small model on bundled data, in about 6 minutes on one thread of a CPU.
+    """Train a small model on bundled data, in about 6 minutes on one CPU thread.
 
     The data is an excerpt of Chia: eligibility criteria of clinical trials (Kury et al. 2020, CC BY 4.0). It shows
     what training looks like. Do not use the model for real work: 197 short documents are too few, and `disconer models`

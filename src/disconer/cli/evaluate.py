@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,16 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.console import progress, report, show_evaluation
-from disconer.core.errors import DisconerError
+from disconer.cli.model_options import PrecisionOption, RuntimeOption
+from disconer.core.errors import DisconerError, listed
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.core.version import __version__
 from disconer.formats import read
 from disconer.formats.target import new_file, refuse_existing
-from disconer.predict.settings import RuntimeName
+from disconer.predict.settings import Precision, RuntimeName
 
 if TYPE_CHECKING:
     from disconer.evaluate import Evaluation  # loaded when the command runs, so that --help is fast
+
+_SHOWN = 10  # labels in a message
 
 
 def evaluate_files(
@@ -28,6 +32,7 @@ def evaluate_files(
     *,
     model: str | None = None,
     runtime: RuntimeName | None = None,
+    precision: Precision = "fp32",
     parser: str | None = None,
     predictions: Path | None = None,
     from_format: str | None = None,
@@ -50,22 +55,31 @@ def evaluate_files(
     if html:
         refuse_existing(html, force)
     documents = progress(read(gold, from_format, ledger), "documents")
+    compared = {"gold": str(gold), "model": model, "predictions": predictions}
     if predictions is not None:
         predicted: Iterable[Document] = read(predictions, predictions_format, ledger)
-    else:
-        documents, texts = tee(documents)
-        predicted = _predict(str(model), runtime, parser, texts)
-    pairs = paired(documents, predicted, missing_as_empty=missing_as_empty)
-    return _compare(pairs, html, {"gold": str(gold), "model": model, "predictions": predictions})
-
-
-def _predict(
-    model: str, runtime: RuntimeName | None, parser: str | None, documents: Iterable[Document]
-) -> Iterator[Document]:
+        return _compare(paired(documents, predicted, missing_as_empty=missing_as_empty), html, compared)
     from disconer.predict.recognizer import Recognizer
 
-    recognizer = Recognizer.from_pretrained(model, runtime=runtime, parser=parser, keep_parses=True)
-    return recognizer.annotate(document.replace(entities=()) for document in documents)
+    recognizer = Recognizer.from_pretrained(
+        str(model), runtime=runtime, precision=precision, parser=parser, keep_parses=True
+    )
+    documents, texts = tee(documents)
+    predicted = recognizer.annotate(document.replace(entities=()) for document in texts)
+    evaluation = _compare(paired(documents, predicted, missing_as_empty=missing_as_empty), html, compared)
+    _warn_of_other_labels(evaluation, recognizer.labels)
+    return evaluation
+
+
+def _warn_of_other_labels(evaluation: Evaluation, known: Sequence[str]) -> None:
+    """Say which gold labels the model does not have, as when it was trained on another corpus."""
+    other = {label: counts.gold for label, counts in sorted(evaluation.labels.items()) if label not in known}
+    if other:
+        print(
+            f"warning: the model does not have {len(other)} of the gold labels, so their {sum(other.values()):,} "
+            f"entities count as missed: {listed(list(other), _SHOWN)}. It has {listed(known, _SHOWN)}.",
+            file=sys.stderr,
+        )
 
 
 def _compare(
@@ -91,10 +105,8 @@ def _compare(
 def evaluate_cli(
     gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Annotated documents: file, folder, .zip or .gz.")],
     model: Annotated[str | None, typer.Option("--model", "-m", metavar="M", help="Model to evaluate.")] = None,
-    runtime: Annotated[
-        RuntimeName | None,
-        typer.Option("--runtime", help="onnx or torch; default: torch on a GPU, else ONNX Runtime."),
-    ] = None,
+    precision: PrecisionOption = "fp32",
+    runtime: RuntimeOption = None,
     parser: Annotated[
         str | None,
         typer.Option("--parser", metavar="P", help="Dependency parser to use instead of the model's own."),
@@ -126,6 +138,7 @@ def evaluate_cli(
         gold,
         model=model,
         runtime=runtime,
+        precision=precision,
         parser=parser,
         predictions=predictions,
         from_format=from_format,

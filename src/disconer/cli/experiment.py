@@ -27,10 +27,12 @@ def experiment_cli(
     ] = None,
     jobs: Annotated[
         int,
-        typer.Option("--jobs", "-j", metavar="N", min=1, help="Runs side by side, on one GPU or the CPU's cores."),
+        typer.Option(
+            "--jobs", "-j", metavar="N", min=1, help="Number of concurrent runs, on one GPU or the CPU's cores."
+        ),
     ] = 1,
     report: Annotated[
-        bool, typer.Option("--report", help="Train nothing: report on runs that are complete, wherever trained.")
+        bool, typer.Option("--report", help="Train nothing; report on finished runs, wherever they were trained.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the runs of STUDY with their settings, and check them.")
@@ -38,11 +40,11 @@ def experiment_cli(
 ) -> None:
     """Train all combinations of a study (corpora, heads, seeds, …) and compare them.
 
-    The same command continues an experiment after an interruption: complete runs are skipped, others resumed. A run
-    that fails leaves the others alone; its reason is in the table.
+    The same command continues an experiment after an interruption: finished runs are skipped, others resumed. A failed
+    run does not affect the others; the table shows why it failed.
 
     The report, in OUT/report, has means and deviations over seeds: by kind, label, length and gap, paired bootstrap
-    tests, speed and size; as Markdown, LaTeX, CSV, and an HTML page with charts, which are there as SVG, too. --report
+    tests, speed and size; as Markdown, LaTeX, CSV, and an HTML page with charts, which are also saved as SVG. --report
     makes it from any folders that `disconer experiment` or `disconer train` wrote.
 
     The exit code is 1 if a run failed, else 0.
@@ -52,7 +54,7 @@ def experiment_cli(
         return
     if len(sources) != 1:
         raise DisconerError(
-            "One study at a time", got=f"{len(sources)}", fix="Add --report to compare folders of runs."
+            "Only one study can be run at a time", got=f"{len(sources)}", fix="Add --report to compare folders of runs."
         )
     if dry_run:
         _list_runs(sources[0])
@@ -73,7 +75,10 @@ def _run(study: Path, out: Path, jobs: int) -> None:
         raise typer.Exit(INTERRUPTED) from None
     _show(outcome.comparison, outcome.report)
     if outcome.n_failed:
-        print(f"{outcome.n_failed} runs failed; their logs are in {out / 'logs'}", file=sys.stderr)
+        failed = (
+            "1 run failed; its log is" if outcome.n_failed == 1 else f"{outcome.n_failed} runs failed; their logs are"
+        )
+        print(f"{failed} in {out / 'logs'}", file=sys.stderr)
         raise typer.Exit(1)
 
 

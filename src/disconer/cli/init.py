@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -106,13 +107,13 @@ def init_cli(
     ratios: Annotated[
         str | None, typer.Option("--ratios", metavar="A/B/C", help="Sizes of new splits; default: 80/10/10.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed gives other new splits.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed for new splits.")] = 0,
     group: Annotated[
         str | None,
         typer.Option(
             "--group",
             metavar="PATTERN",
-            help="Keep documents in one split whose ids agree in what this regular expression matches: '^(\\d+)'.",
+            help="Keep documents together if this regular expression matches the same text in their ids: '^(\\d+)'.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite existing files.")] = False,
@@ -141,4 +142,4 @@ def init_cli(
         copy_preset(preset, out, force=force)
     else:
         raise DisconerError("There is nothing to start from", fix="Name a folder of annotated data, or a --preset.")
-    print(f"\nWritten to {out}. Next: disconer train {out} --out model")
+    print(f"\nWritten to {out}. Next: disconer train {quote(str(out))} --out model")

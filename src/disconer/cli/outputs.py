@@ -29,6 +29,17 @@ def target_format(to_format: str | None, out: Path | None) -> Format | None:
     return target
 
 
+def named_output(out: str) -> Path:
+    """The path of an output; `-` is the input of stdin, not a name, and an empty one, which is no folder, a slip."""
+    if out in ("", "-"):
+        raise DisconerError(
+            "The output needs the name of a file or folder",
+            got=repr(out),
+            fix="`disconer predict` prints its output if --out is left out and --to names a format.",
+        )
+    return Path(out)
+
+
 def is_folder(out: Path, target: Format) -> bool:
     """Whether each input gets its own output file in a folder."""
     return target.writes_folder or out.is_dir() or not out.suffix

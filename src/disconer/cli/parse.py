@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.console import progress, report
+from disconer.cli.outputs import named_output
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
@@ -71,7 +72,7 @@ def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
 def parse_cli(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File, folder, .zip or .gz to read.")],
     target: Annotated[
-        Path, typer.Argument(metavar="OUT", help="File or folder to write, also as -o OUT; .jsonl keeps all.")
+        str, typer.Argument(metavar="OUT", help="File or folder to write, also as -o OUT; .jsonl keeps everything.")
     ],
     parser: Annotated[
         str, typer.Option("--parser", metavar="P", help=f"Dependency parser: {FORMS.removeprefix('none, data, ')}.")
@@ -104,9 +105,9 @@ def parse_cli(
     from disconer.text.syntax.attach import Account
     from disconer.text.syntax.spec import make_syntax
 
-    ledger, account = Ledger(skip_bad=skip_bad), Account()
-    format_named(to_format) if to_format else format_for(target)  # report a wrong name before any work
-    refuse_existing(target, force)
+    ledger, account, out = Ledger(skip_bad=skip_bad), Account(), named_output(target)
+    format_named(to_format) if to_format else format_for(out)  # report a wrong name before any work
+    refuse_existing(out, force)
     syntax = make_syntax(parser, missing=missing.value, cache=cache, processes=processes, track=progress)
     if syntax.parser is None:
         raise DisconerError(f"{parser!r} parses nothing", expected=f"one of {FORMS.removeprefix('none, data, ')}")
@@ -116,7 +117,7 @@ def parse_cli(
     )
     write(
         _some(parse(documents, syntax, account, replace=replace), account, syntax),
-        target,
+        out,
         to_format,
         ledger,
         force=force,
@@ -131,9 +132,4 @@ def _some(documents: Iterable[Document], account: Account, syntax: Syntax) -> It
     yield from documents
     if account.sentences and not account.with_heads:
         ((reason, _),) = account.without.most_common(1)
-        raise DisconerError(
-            f"The parser {syntax.parser.name if syntax.parser else ''} produced no tree for any of "
-            f"{account.sentences:,} sentences",
-            got=reason,
-            fix="Choose another with --parser.",
-        )
+        raise syntax.no_trees(account.sentences, reason)

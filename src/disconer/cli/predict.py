@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,20 +15,23 @@ from typing import Annotated
 import typer
 
 from disconer.cli.console import report, say_written
+from disconer.cli.model_options import PrecisionOption, RuntimeOption
 from disconer.cli.outputs import (
     check_folder,
     check_output,
     complete_folder,
     forget_own_losses,
     is_folder,
+    named_output,
     target_format,
 )
 from disconer.cli.predict_on_ray import predict_on_ray, refuse_with_ray, refuse_without_ray
-from disconer.core.errors import DisconerError
+from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.ledger import Amount, Ledger
 from disconer.core.types import Document
-from disconer.formats import Format, write
+from disconer.formats import OTHER_PROGRAMS, Format, write
 from disconer.formats.remote import open_source
+from disconer.formats.source import Source
 from disconer.predict.files import Folder, all_documents
 from disconer.predict.inputs import Share, units
 from disconer.predict.lazy import LazyRecognizer, load_recognizer
@@ -34,7 +39,7 @@ from disconer.predict.local.folder_record import FolderRecord
 from disconer.predict.local.jobs import useful_jobs
 from disconer.predict.local.work import Work
 from disconer.predict.ray.plan import Cluster
-from disconer.predict.settings import Precision, RuntimeName, Settings
+from disconer.predict.settings import Settings
 from disconer.store.names import default_model
 from disconer.text import SplitterName
 
@@ -83,17 +88,8 @@ def predict_cli(
     device: Annotated[
         str | None, typer.Option("--device", metavar="D", help="cpu, cuda, cuda:1 …; default: a GPU if available.")
     ] = None,
-    precision: Annotated[
-        Precision,
-        typer.Option(
-            "--precision",
-            help="int8: faster on CPUs with VNNI; bf16: on GPUs; auto: int8 where it pays and is known to lose little.",
-        ),
-    ] = "fp32",
-    runtime: Annotated[
-        RuntimeName | None,
-        typer.Option("--runtime", help="onnx or torch; default: torch on a GPU, else ONNX Runtime."),
-    ] = None,
+    precision: PrecisionOption = "fp32",
+    runtime: RuntimeOption = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -101,7 +97,7 @@ def predict_cli(
             "-j",
             min=1,
             metavar="N",
-            help="Number of worker processes on this machine; default: 1, on a GPU one for each core but one.",
+            help="Number of worker processes on this machine; default: 1, on a GPU one less than the number of cores.",
         ),
     ] = None,
     shard: Annotated[
@@ -143,21 +139,25 @@ def predict_cli(
         refuse_with_ray(jobs=jobs or 1, shard=shard, device=device)
     elif actors or gpus_per_actor or out:
         refuse_without_ray(out, actors, gpus_per_actor)
+    path = None if out is None else named_output(out)
     settings = Settings(model or default_model(), labels, threshold, parser, device, precision, splitter, runtime)
     if text is not None:
         if ray is not None or shard is not None:
-            raise DisconerError("One text is not shared out", fix="Leave out --ray and --shard, or name files.")
+            raise DisconerError(
+                "--text cannot be combined with --ray or --shard", fix="Leave out --ray and --shard, or name files."
+            )
         if to_format is None and out is None:
             _show_text(_sound(text), settings)
         else:
-            _write_text(_sound(text), settings, to_format, None if out is None else Path(out), force=force)
+            _write_text(_sound(text), settings, to_format, path, force=force)
         return
     ledger = Ledger(skip_bad=skip_bad)
     with _inputs(inputs or [], from_format) as given:
-        found = [unit for path, format in given for unit in units(open_source(path), format)]
+        sources = [(open_source(path), format) for path, format in given]
+        found = [unit for source, format in sources for unit in units(source, format)]
+        _note_unread(source for source, _ in sources)
         n_jobs = useful_jobs(jobs or 1, found) if jobs or ray is not None else None
         work = Work(given, found, settings, n_jobs, ledger)
-        path = None if out is None else Path(out)
         if ray is not None:
             predict_on_ray(work, out, to_format, Cluster(ray, actors, gpus_per_actor), force=force)
         elif shard is not None:
@@ -226,10 +226,30 @@ def _inputs(paths: list[str], from_format: str | None) -> Iterator[list[Given]]:
 
 def _as_file(path: str, from_format: str | None, spool: Path) -> Given:
     if path != STDIN:
+        _refuse_text(path)
         return path, from_format
     with open(spool / "stdin", "wb") as stream:
         shutil.copyfileobj(sys.stdin.buffer, stream)
     return str(spool / "stdin"), from_format or "text"
+
+
+def _refuse_text(path: str) -> None:
+    """What has spaces and is no path may be a text, which has an option of its own."""
+    if len(path.split()) > 1 and "://" not in path and not os.path.exists(path):
+        raise DisconerError(
+            "There is no such file or folder",
+            where=Where(excerpt(path)),
+            fix='Check the path. For a text instead of a file: --text "…".',
+        )
+
+
+def _note_unread(sources: Iterable[Source]) -> None:
+    """Say which texts in folders only other programs can read: they are easily taken for done."""
+    for source in sources:
+        unread = Counter(member.suffix for member in source if member.suffix in OTHER_PROGRAMS)
+        if unread and not source.is_single_file:
+            counted = ", ".join(f"{times:,} {suffix}" for suffix, times in sorted(unread.items()))
+            print(f"note: not read in {source}: {counted}; save them as plain text (.txt) first", file=sys.stderr)
 
 
 def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | None, *, force: bool) -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from disconer.core.errors import DisconerError
+from disconer.core.errors import DisconerError, first_line
 
 GRACE = 10.0  # seconds; torchrun polls its processes ten times a second, other machines notice later
 
@@ -40,7 +40,7 @@ def one_voice() -> Iterator[None]:
         time.sleep(GRACE)
         raise DisconerError(
             f"In {_name()}: another process of this run was lost, or does not respond",
-            got=str(error).strip().split("\n")[0],
+            got=first_line(error),
             fix="See its own message, or torchrun's. Run the same command with --resume to continue.",
         ) from error
 

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from disconer.cli.console import progress, report
+from disconer.cli.console import progress, report, say_written
 from disconer.core.errors import DisconerError, Where
-from disconer.core.ledger import Ledger
+from disconer.core.ledger import Amount, Ledger
 from disconer.core.types import Document
 from disconer.formats import read
 from disconer.formats.target import new_file, refuse_existing
@@ -29,16 +29,19 @@ def render_files(
     arcs: bool = False,
     force: bool = False,
     ledger: Ledger | None = None,
+    drawn: Amount | None = None,
 ) -> None:
     """Draw all documents of `source` as one HTML page, or as SVG if the target has that suffix.
 
     target: None for stdout.
     gold: documents to compare with, matched by id.
+    drawn: counts documents and entities.
     """
     format = _format(target)
     if target:
         refuse_existing(target, force)
     documents: Iterable[Document] = progress(read(source, from_format, ledger), "documents")
+    documents = (drawn or Amount()).counted(documents)
     if arcs:
         documents = _with_heads(documents, source)
     parts = _parts(documents, read(gold, gold_format, ledger) if gold else None, format, arcs)
@@ -103,7 +106,7 @@ def render_cli(
     force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite FILE.")] = False,
 ) -> None:
     """Draw annotated text as HTML or SVG, with every entity in a lane under the text."""
-    ledger = Ledger(skip_bad=skip_bad)
+    ledger, drawn = Ledger(skip_bad=skip_bad), Amount()
     render_files(
         source,
         target=target,
@@ -113,5 +116,10 @@ def render_cli(
         arcs=arcs,
         force=force,
         ledger=ledger,
+        drawn=drawn,
     )
+    if target:
+        say_written(drawn, target, _format(target))
+    if not drawn.entities and not gold and not arcs:
+        print("note: there are no entities to draw; `disconer predict` finds some in texts", file=sys.stderr)
     report(ledger)

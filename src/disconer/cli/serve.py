@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from disconer.cli.model_options import PrecisionOption, RuntimeOption
 from disconer.core.errors import DisconerError
 from disconer.core.plugins import require
 from disconer.predict.ray.plan import check_ray_installed
-from disconer.predict.settings import RuntimeName
 from disconer.serve.settings import AS_USUAL, Limits, Loading, RayPlan, Replicas, load_recognizers
 from disconer.store.names import default_model
 from disconer.text import SplitterName
@@ -141,7 +141,8 @@ def serve_cli(
     token: Annotated[
         str | None,
         typer.Option(
-            help="Bearer token that requests must send. Other users of this machine can see it here.",
+            help="Bearer token that requests must send. Visible to other users in the process list; "
+            f"prefer ${TOKEN_VARIABLE}.",
             envvar=TOKEN_VARIABLE,
             show_envvar=True,
         ),
@@ -154,9 +155,8 @@ def serve_cli(
     parser: Annotated[
         str | None, typer.Option(metavar="P", help="Dependency parser to use instead of each model's own.")
     ] = None,
-    runtime: Annotated[
-        RuntimeName | None, typer.Option(help="onnx or torch; default: torch on a GPU, else ONNX Runtime.")
-    ] = None,
+    precision: PrecisionOption = "fp32",
+    runtime: RuntimeOption = None,
     max_body: Annotated[int, typer.Option(help="Maximum request size in bytes.")] = DEFAULT.body_bytes,
     max_texts: Annotated[int, typer.Option(help="Maximum texts per request.")] = DEFAULT.texts,
     max_characters: Annotated[int, typer.Option(help="Maximum characters per text.")] = DEFAULT.text_characters,
@@ -202,7 +202,7 @@ def serve_cli(
         end_service_on_ray(ray)
         return
     chosen = models or [default_model()]
-    loading = Loading(device=device, splitter=splitter, parser=parser, runtime=runtime)
+    loading = Loading(device=device, splitter=splitter, parser=parser, runtime=runtime, precision=precision)
     if ray is not None:
         plan = RayPlan(replicas=Replicas.parse(replicas or "1"), threads=threads or 1, gpus=gpus or 0.0)
         serve_models_on_ray(

@@ -102,7 +102,7 @@ def _extended(member: Member, labels: Iterable[str]) -> bytes:
 
 
 def suggest_cli(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="brat folder; texts may lack their .ann.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="brat folder; texts need no .ann file.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write; also as -o OUT.")],
     model: Annotated[
         str | None,
@@ -110,20 +110,24 @@ def suggest_cli(
     ] = None,
     labels: Annotated[str | None, typer.Option("--labels", metavar="A,B", help="Suggest only these labels.")] = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", min=0, max=1, help="Suggest nothing with a lower score.")
+        float, typer.Option("--threshold", min=0, max=1, help="Drop suggestions with a lower score.")
     ] = 0.0,
     scores: Annotated[bool, typer.Option("--scores", help="Add each suggestion's score as a note.")] = False,
     conflicting: Annotated[
         bool,
-        typer.Option("--conflicting", help="Also suggest what conflicts with an annotation; otherwise it is counted."),
+        typer.Option(
+            "--conflicting",
+            help="Also add suggestions that conflict with an annotation; otherwise they are only counted.",
+        ),
     ] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
     force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite OUT.")] = False,
 ) -> None:
     """Copy a brat folder with a model's suggestions as further annotations.
 
-    What was annotated stays byte for byte. A suggestion that is already annotated is not repeated. One that shares text
-    with an annotation of its label, or has the place of an annotation of another label, is a conflict, and left out.
+    Existing annotations stay byte for byte as they are. A suggestion that is already annotated is not repeated. One
+    that shares text with an annotation of the same label, or has exactly the fragments of an annotation of another
+    label, is a conflict and is left out.
     """
     chosen = model or default_model()
     ledger = Ledger(skip_bad=skip_bad)

@@ -44,14 +44,14 @@ class DataConfig(Section):
     format: str | None = Field(default=None, description="Format of the documents; null: detected.")
     splitter: SplitterName = Field(
         default="rules",
-        description="Splitter of texts without sentences: rules (prose, lists, wrapped lines) or lines (one per line).",
+        description="Splitter if texts have no sentences: rules (prose, lists, wrapped lines) or lines (one per line).",
     )
     tokenizer: Literal["words", "whitespace"] = Field(
         default="words",
-        description="Tokenizer, likewise: words (splits letters, digits and punctuation) or whitespace.",
+        description="Tokenizer for texts without tokens: words (splits letters, digits and punctuation) or whitespace.",
     )
     share: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=1.0, description="Share of the training documents that is used; training.seed draws them."
+        default=1.0, description="Fraction of the training documents to use; training.seed selects them."
     )
 
 
@@ -60,14 +60,23 @@ class LstmConfig(Section):
 
     size: Count = Field(default=200, description="Hidden units per direction; word vectors then have twice that size.")
     layers: Count = Field(default=1, description="Stacked layers.")
-    dropout: Fraction = Field(default=0.0, description="Dropout after each layer.")
+    dropout: Fraction = Field(default=0.0, description="Dropout between stacked layers.")
+
+    @model_validator(mode="after")
+    def _dropout_has_a_place(self) -> LstmConfig:
+        if self.dropout and self.layers == 1:
+            raise ValueError(
+                f"dropout is between stacked layers, but layers is 1, so {self.dropout:g} would do nothing: set layers "
+                "to 2 or more, or dropout to 0.0; encoder.dropout is that of the word vectors"
+            )
+        return self
 
 
 class CharacterConfig(Section):
     """A character CNN."""
 
     size: Count = Field(default=30, description="Character embedding size.")
-    filters: Count = Field(default=50, description="Filters: the size that it adds to each word vector.")
+    filters: Count = Field(default=50, description="Number of filters, added to the size of each word vector.")
     width: Count = Field(default=3, description="Kernel width in characters.")
 
 
@@ -155,8 +164,8 @@ class GcnConfig(Section):
     """The attention-guided graph convolution over the dependency graph."""
 
     blocks: Count = Field(default=2, description="Block 1 follows the dependency graph, further ones learned graphs.")
-    heads: Count = Field(default=4, description="Learned graphs of each further block (N_head in the paper).")
-    size: Count = Field(default=20, description="Size that it adds to each word vector (d_f in the paper).")
+    heads: Count = Field(default=4, description="Learned graphs per further block (N_head in the paper).")
+    size: Count = Field(default=20, description="Size added to each word vector (d_f in the paper).")
     first_layers: Count = Field(default=2, description="Layers of block 1, densely connected.")
     further_layers: Count = Field(default=4, description="Layers of each graph of a further block, densely connected.")
     dropout: Fraction = Field(default=0.1, description="Dropout between its layers.")
@@ -215,7 +224,10 @@ class TrainingConfig(Section):
     patience: Count = Field(
         default=15, description="Stop after this many epochs without a better F1 on dev, once it is above 0."
     )
-    batch_tokens: Count = Field(default=1024, description="Words per batch, padding included.")
+    batch_tokens: Count = Field(
+        default=1024,
+        description="Words per batch; including padding to the longest sentence, at most 16 times as many.",
+    )
     accumulate: Count = Field(default=1, description="Batches per optimizer step.")
     encoder_rate: Rate = Field(default=1e-4, description="Peak learning rate of the encoder.")
     head_rate: Rate = Field(default=1e-3, description="Peak learning rate of everything else.")
@@ -229,10 +241,6 @@ class TrainingConfig(Section):
         default=1.0,
         description="Size of the adversarial perturbation of subword embeddings, for a second pass per batch; 0: off.",
     )
-    average: Annotated[int, Field(ge=0)] = Field(
-        default=0,
-        description="Epochs at the end whose weights are averaged: the model has the mean of their ends; 0: none.",
-    )
     clip: Rate = Field(default=5.0, description="Maximum gradient norm; larger gradients are clipped.")
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
         default="auto",
@@ -245,7 +253,7 @@ class TrainingConfig(Section):
         if rising > self.patience:
             raise ValueError(
                 f"warm-up takes warmup * epochs = {rising:g} epochs, but training may stop after "
-                f"patience = {self.patience}, before the rate ever reached its peak: lower warmup or raise patience"
+                f"patience = {self.patience}, before the learning rate reaches its peak: lower warmup or raise patience"
             )
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -81,7 +82,17 @@ def excerpt(value: object, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else text[: limit - 1] + "…")
 
 
+def listed(names: Sequence[str], most: int) -> str:
+    """Names for a message, at most `most` of them.
+
+    >>> listed(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def first_line(error: Exception) -> str:
     """What an error of another library says, short enough for a message of ours."""
-    said = (str(error) or type(error).__name__).strip().split("\n")[0]
-    return said.rstrip(".")
+    said = str(error).strip() or type(error).__name__
+    return said.split("\n")[0].rstrip(".")

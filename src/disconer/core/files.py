@@ -1,4 +1,4 @@
-"""Atomic file writing, and the paths of user files, bundled data and model folders."""
+"""Atomic file writing, lines appended, changes noticed; the paths of user files, bundled data and model folders."""
 
 from __future__ import annotations
 
@@ -37,9 +37,33 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             raise DisconerError(
                 "This file could not be written: the disk is full, or a quota is reached",
                 where=Where(str(path)),
-                fix="Free some space and run the command again, a training with --resume. What was complete is kept.",
+                fix="Free some space and run the command again (add --resume for training). Completed files are kept.",
             ) from error
         raise
+
+
+def file_stamp(path: Path) -> tuple[int, int, int] | None:
+    """What differs when a file was changed or replaced; None if there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Append a line to a file, in place of one that a crash cut off. Only one process may do so at a time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab") as stream:
+        if stream.tell() and not _ends_in_line_end(path):
+            stream.truncate(path.read_bytes().rfind(b"\n") + 1)
+        stream.write(line + b"\n")
+
+
+def _ends_in_line_end(path: Path) -> bool:
+    with open(path, "rb") as stream:
+        stream.seek(-1, os.SEEK_END)
+        return stream.read(1) == b"\n"
 
 
 def _is_full(error: BaseException | None) -> bool:

@@ -127,6 +127,8 @@ class Entity:
             raise ValueError(f"a score lies between 0 and 1, got {self.score}")
         parts = self.fragments
         if len(parts) != 1 or type(parts[0]) is not Fragment or not 0 <= parts[0][0] < parts[0][1]:
+            if parts and isinstance(parts[0], int):
+                raise TypeError(f"fragments are pairs (start, end), got {parts!r}; a single one: [{parts!r}]")
             _set(self, "fragments", normalise(parts))
 
     @property

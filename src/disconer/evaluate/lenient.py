@@ -12,7 +12,7 @@ from disconer.evaluate.measures import Counts, Key, Unique
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 
-Labelled = tuple[str, set[int]]  # a label, and the numbers of the words that an entity touches
+Touching = tuple[Key, set[int]]  # an entity, and the numbers of the words that it touches
 
 
 class Lenient(NamedTuple):
@@ -70,17 +70,24 @@ class Words:
 
 def _both_ways(text: str, gold: Unique, predicted: Unique) -> tuple[list[tuple[bool, bool]], list[tuple[bool, bool]]]:
     words = Words(text)
-    ours, theirs = ([(label, words.touched(fragments)) for label, fragments in side] for side in (gold, predicted))
+    ours, theirs = ([(key, words.touched(key[1])) for key in side] for side in (gold, predicted))
     return _sharing(ours, theirs), _sharing(theirs, ours)
 
 
-def _sharing(entities: Sequence[Labelled], others: Sequence[Labelled]) -> list[tuple[bool, bool]]:
-    """For each entity, whether it shares a word with another one of its label, and with any other one."""
+def _sharing(entities: Sequence[Touching], others: Sequence[Touching]) -> list[tuple[bool, bool]]:
+    """For each entity, whether it shares a word with another one of its label, and with any other one.
+
+    An equal one counts always: one of whitespace alone has no words, and lenient figures are never below strict ones.
+    """
+    equal = {key for key, _ in others}
     labels_at: dict[int, set[str]] = {}
-    for label, words in others:
+    for (label, _), words in others:
         for word in words:
             labels_at.setdefault(word, set()).add(label)
     return [
-        (any(label in labels_at.get(word, ()) for word in words), not words.isdisjoint(labels_at))
-        for label, words in entities
+        (
+            key in equal or any(key[0] in labels_at.get(word, ()) for word in words),
+            key in equal or not words.isdisjoint(labels_at),
+        )
+        for key, words in entities
     ]

@@ -96,7 +96,7 @@ def _check_none_missing(gold: _Waiting) -> None:
     if gold.documents:
         raise DisconerError(
             f"There is no prediction for {len(gold.documents)} of the gold documents: {gold}",
-            fix="Predict them too, or treat them as empty (--missing-as-empty).",
+            fix="Predict them, too; `disconer evaluate --missing-as-empty` treats them as empty.",
         )
 
 

@@ -34,7 +34,7 @@ def run_experiment(study_file: str | Path, out: str | Path, *, jobs: int = 1) ->
     study = load_study(Path(study_file))
     runs = study.runs()
     if not runs:
-        raise DisconerError("No run is left by the rules of this study", where=Where(str(study_file)))
+        raise DisconerError("The rules of this study exclude every run", where=Where(str(study_file)))
     folder = ExperimentFolder(out)
     record = folder.open(study, runs)
     display = Display(folder, runs)

@@ -169,7 +169,7 @@ def _differences(comparison: Comparison, corpus: str, split: str) -> Iterator[Ta
     names = list(dict.fromkeys(name for pair in pairs for name in (pair.one.system, pair.other.system)))
     note = (
         f"F1 of the row minus F1 of the column, on {split}; in brackets, p of a paired bootstrap over documents (1,000 "
-        "resamples, runs of a system added up)."
+        "resamples, runs of a system pooled)."
     )
     yield _square(f"{corpus}: differences, all entities", names, [(*pair[:2], pair.overall) for pair in pairs], note)
     alone = [(*pair[:2], pair.discontinuous) for pair in pairs]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from disconer.nn.reader import Floats
-from disconer.nn.weights import BITS, INT8_SCALES, INT8_VALUES, block_size, quantized
+from disconer.nn.weights import INT8_SCALES, INT8_VALUES, LARGEST_STEP, quantized
 
 SMALL = 2**12  # elements; smaller tensors are not worth it
 LARGEST = 127  # of signed 8-bit integers
@@ -82,7 +83,22 @@ def _restore(name: str) -> list[Any]:
 KEPT_EXACT = "head"  # the part of the graph that stays in 32 bits: it is small, and makes the final decisions
 SCOPES = "pkg.torch.onnx.name_scopes"  # where torch notes which module an operator comes from
 DOMAIN = "com.microsoft"  # of ONNX Runtime's own operators
-ACCURACY = 4  # ONNX Runtime's name for inputs of 8 bits
+ROUNDED, SCALE = ":rounded", ":scale"  # what the inputs of a product become, beside their name
+# Constants of the graph. Inputs are rounded to unsigned integers, of which MIDDLE or NONE stands for 0.
+MIDDLE, NONE, STEPS, ALL_STEPS, ONE = "int8.middle", "int8.none", "int8.steps", "int8.all_steps", "int8.one"
+LEAST, LAST_AXIS, FIRST_AXIS = "int8.least", "int8.last_axis", "int8.first_axis"
+DIP = "int8.dip"
+CONSTANTS: dict[str, NDArray[Any]] = {
+    MIDDLE: np.array(128, np.uint8),
+    NONE: np.array(0, np.uint8),
+    STEPS: np.array(LARGEST_STEP, np.float32),
+    ALL_STEPS: np.array(255, np.float32),
+    ONE: np.array(1, np.float32),
+    LEAST: np.array(1e-9, np.float32),  # a row of padding may be all 0
+    LAST_AXIS: np.array([-1], np.int64),
+    FIRST_AXIS: np.array([0], np.int64),
+    DIP: np.array(0.17, np.float32),  # how far below 0 a GELU goes
+}
 
 
 def quantize(graph: Any) -> None:
@@ -90,47 +106,118 @@ def quantize(graph: Any) -> None:
     from onnx import numpy_helper
 
     weights = {weight.name: weight for weight in graph.graph.initializer}
-    products = products_of_8_bits(graph, {name: tuple(weight.dims)[::-1] for name, weight in weights.items()})
-    for product in products:
-        name = product.input[1]
-        matrix = np.ascontiguousarray(numpy_helper.to_array(weights[name]).T)
-        parts = compute_with_8_bits(graph, product, matrix.shape)
-        values, scales = quantized(matrix, block_size(matrix.shape[1]) or 1)
-        graph.graph.initializer.append(numpy_helper.from_array(values, parts[0]))
-        graph.graph.initializer.append(numpy_helper.from_array(scales, parts[1]))
+    for name in compute_with_8_bits(graph, {name: tuple(weight.dims) for name, weight in weights.items()}):
+        values, scales = quantized(numpy_helper.to_array(weights[name]).T)
+        graph.graph.initializer.append(numpy_helper.from_array(values, name + INT8_VALUES))
+        graph.graph.initializer.append(numpy_helper.from_array(scales, name + INT8_SCALES))
     drop_unused(graph)
     shrink(graph)
 
 
-def products_of_8_bits(graph: Any, matrices: Mapping[str, tuple[int, ...]]) -> list[Any]:
-    """The products with these matrices that can be computed with 8 bits, outside of the head.
+def compute_with_8_bits(graph: Any, matrices: Mapping[str, tuple[int, ...]]) -> list[str]:
+    """Let the products with some matrices take them as whole numbers and scales, where that is worth it; returns which.
 
-    matrices: their shapes, (outputs, inputs).
+    The inputs of a product are rounded as they come, each row by its own largest value, so that other sentences of a
+    batch do not decide how coarsely.
+
+    matrices: the sizes of weights.
     """
-    found = []
+    from onnx import helper, numpy_helper
+
+    makers = {output: node.op_type for node in graph.graph.node for output in node.output}
+    nodes: list[Any] = []
+    rounded: set[str] = set()  # several products may have the same inputs
+    taken: dict[str, None] = {}
     for node in graph.graph.node:
-        shape = matrices.get(node.input[1], ()) if node.op_type == "MatMul" else ()
-        is_worth_it = len(shape) == 2 and shape[0] * shape[1] >= SMALL and block_size(shape[1])
-        if is_worth_it and KEPT_EXACT not in _scopes(node):
-            found.append(node)
-    return found
+        if not _is_worth_it(node, matrices):
+            nodes.append(node)
+            continue
+        inputs, matrix = node.input
+        is_gelu = makers.get(inputs) == "Gelu"
+        if inputs not in rounded:
+            nodes += _rounding_of_gelu(inputs) if is_gelu else _rounding(inputs)
+            rounded.add(inputs)
+        nodes += _product(inputs, matrix, node.output[0], is_gelu=is_gelu)
+        taken[matrix] = None
+    del graph.graph.node[:]
+    graph.graph.node.extend(nodes)
+    if taken:
+        graph.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in CONSTANTS.items())
+        if all(known.domain != DOMAIN for known in graph.opset_import):
+            graph.opset_import.append(helper.make_opsetid(DOMAIN, 1))
+    return list(taken)
 
 
-def compute_with_8_bits(graph: Any, product: Any, shape: tuple[int, ...]) -> tuple[str, str]:
-    """Let a product take its matrix, of shape (outputs, inputs), as whole numbers and scales; returns their names."""
+def _is_worth_it(node: Any, matrices: Mapping[str, tuple[int, ...]]) -> bool:
+    shape = matrices.get(node.input[1], ()) if node.op_type == "MatMul" else ()
+    return len(shape) == 2 and prod(shape) >= SMALL and KEPT_EXACT not in _scopes(node)
+
+
+def _rounding(inputs: str) -> list[Any]:
+    """Nodes that compute of inputs their whole numbers and the scale of each row."""
     from onnx import helper
 
-    name, (n_outputs, n_inputs) = product.input[1], shape
-    parts = name + INT8_VALUES, name + INT8_SCALES
-    settings = {"N": n_outputs, "K": n_inputs, "bits": BITS, "block_size": block_size(n_inputs)}
-    product.op_type, product.domain = "MatMulNBits", DOMAIN
-    product.input[:] = [product.input[0], *parts]
-    product.attribute.extend(
-        helper.make_attribute(key, value) for key, value in (*settings.items(), ("accuracy_level", ACCURACY))
-    )
-    if all(known.domain != DOMAIN for known in graph.opset_import):
-        graph.opset_import.append(helper.make_opsetid(DOMAIN, 1))
-    return parts
+    size, largest = f"{inputs}:size", f"{inputs}:largest"
+    return [
+        helper.make_node("Abs", [inputs], [size]),
+        helper.make_node("ReduceMax", [size, LAST_AXIS], [largest], keepdims=1),
+        *_divided(inputs, inputs, largest, STEPS, MIDDLE),
+    ]
+
+
+def _rounding_of_gelu(inputs: str) -> list[Any]:
+    """The same for what a GELU gives: hardly anything is below 0, so that all numbers are kept for what is above."""
+    from onnx import helper
+
+    highest, range_, raised = f"{inputs}:highest", f"{inputs}:range", f"{inputs}:raised"
+    return [
+        helper.make_node("ReduceMax", [inputs, LAST_AXIS], [highest], keepdims=1),
+        helper.make_node("Add", [highest, DIP], [range_]),
+        helper.make_node("Add", [inputs, DIP], [raised]),
+        *_divided(inputs, raised, range_, ALL_STEPS, NONE),
+    ]
+
+
+def _divided(inputs: str, values: str, largest: str, steps: str, zero: str) -> list[Any]:
+    """Nodes that divide the values of each row into steps up to its largest one, and round them."""
+    from onnx import helper
+
+    bounded, factor, scaled = f"{inputs}:bounded", f"{inputs}:factor", f"{inputs}:scaled"
+    return [
+        helper.make_node("Max", [largest, LEAST], [bounded]),
+        helper.make_node("Div", [bounded, steps], [inputs + SCALE]),
+        helper.make_node("Div", [steps, bounded], [factor]),
+        helper.make_node("Mul", [values, factor], [scaled]),
+        helper.make_node("QuantizeLinear", [scaled, ONE, zero], [inputs + ROUNDED]),
+    ]
+
+
+def _product(inputs: str, matrix: str, output: str, *, is_gelu: bool) -> list[Any]:
+    """Nodes that multiply whole numbers, and scale what comes out by column and by row."""
+    from onnx import helper
+
+    columns, raised = f"{output}:columns", f"{output}:raised"
+    taken = [inputs + ROUNDED, matrix + INT8_VALUES, ONE, matrix + INT8_SCALES, NONE if is_gelu else MIDDLE]
+    nodes = [
+        helper.make_node("MatMulIntegerToFloat", taken, [columns], domain=DOMAIN),
+        helper.make_node("Mul", [columns, inputs + SCALE], [raised if is_gelu else output]),
+    ]
+    if is_gelu:
+        nodes += [*_dip(matrix), helper.make_node("Sub", [raised, f"{matrix}:dip"], [output])]
+    return nodes
+
+
+def _dip(matrix: str) -> list[Any]:
+    """Nodes that compute what the product of a matrix has more, if its inputs are raised; when the graph is loaded."""
+    from onnx import TensorProto, helper
+
+    whole, summed, scaled = (f"{matrix}:{part}" for part in ("whole", "summed", "scaled"))
+    return [
+        helper.make_node("Cast", [matrix + INT8_VALUES], [whole], to=TensorProto.FLOAT),
+        helper.make_node("ReduceSum", [whole, FIRST_AXIS], [summed], keepdims=0),
+        helper.make_node("Mul", [summed, matrix + INT8_SCALES], [scaled]),
+        helper.make_node("Mul", [scaled, DIP], [f"{matrix}:dip"]),
+    ]
 
 
 def drop_unused(graph: Any) -> None:

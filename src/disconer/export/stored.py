@@ -14,11 +14,11 @@ from torch import nn
 
 from disconer.core.errors import DisconerError
 from disconer.core.files import WEIGHTS
-from disconer.export.quantize import compute_with_8_bits, drop_unused, products_of_8_bits
+from disconer.export.quantize import compute_with_8_bits, drop_unused
 from disconer.export.tracing import graphs_of, tidied, trace
 from disconer.nn.heads.kind import Graph
 from disconer.nn.network import AnyNetwork
-from disconer.nn.weights import block_size
+from disconer.nn.weights import INT8_SCALES, INT8_VALUES
 from disconer.store.checkpoint import Model
 from disconer.store.graphs import INT8_NETWORK, NETWORK, NoGraphs, Shapes, StoredGraph, StoredGraphs
 
@@ -130,13 +130,11 @@ def _take_quantized(traced: Any, matrices: Shapes) -> Shapes:
     from onnx import TensorProto
 
     shapes = {}
-    for product in products_of_8_bits(traced, matrices):
-        n_outputs, n_inputs = shapes[product.input[1]] = matrices[product.input[1]]
-        values, scales = compute_with_8_bits(traced, product, (n_outputs, n_inputs))
-        block = block_size(n_inputs) or 1
+    for name in compute_with_8_bits(traced, matrices):
+        n_outputs, n_inputs = shapes[name] = matrices[name]
         parts = {
-            values: (TensorProto.UINT8, [n_outputs, n_inputs // block, block]),
-            scales: (TensorProto.FLOAT, [n_outputs * n_inputs // block]),
+            name + INT8_VALUES: (TensorProto.INT8, [n_inputs, n_outputs]),
+            name + INT8_SCALES: (TensorProto.FLOAT, [n_outputs]),
         }
         for part, (kind, dims) in parts.items():
             _empty(traced.graph.initializer.add(name=part, data_type=kind, dims=dims))

@@ -57,6 +57,9 @@ FORMATS: Registry[Format] = Registry(
 )
 _FALLBACK = "text"  # any .txt is one, so it is tried last
 NOT_READ = "files of other formats in the folder, not read"
+OTHER_PROGRAMS = {".pdf", ".doc", ".docx", ".odt", ".rtf"}  # texts that only other programs can read
+_TABLES = {".csv", ".tsv", ".xls", ".xlsx", ".ods"}
+_PICTURES = {".html", ".htm", ".svg"}
 _LOOKS = 50  # files per suffix that are inspected: a folder may have a million
 
 
@@ -94,11 +97,23 @@ def sniff(source: Source) -> Format:
     found = _sniff_among(telling, source) or _sniff_among([format_named(_FALLBACK)], source)
     if found:
         return found
+    if not any(member.head() for member in source):
+        raise DisconerError("There is nothing to read here: no file, or only empty ones", where=Where(str(source)))
     raise DisconerError(
         "The format of this input is not recognised",
         where=Where(str(source)),
-        fix=f"Choose it with --from: {', '.join(names_of_formats()[0])}.",
+        fix=_how_to_read(source),
     )
+
+
+def _how_to_read(source: Source) -> str:
+    suffixes = {member.suffix for member in source}
+    if suffixes <= OTHER_PROGRAMS:
+        return "Save texts of other programs as plain text (.txt) in UTF-8 first."
+    if suffixes <= _TABLES:
+        return 'Write the texts of a table to .txt files, or to a .jsonl file with lines {"id": …, "text": …}.'
+    plain = "add --from text" if source.is_single_file else "name each file .txt"
+    return f"If it is plain text, {plain}. Else choose the format with --from: {', '.join(names_of_formats()[0])}."
 
 
 def _sniff_among(formats: list[Format], source: Source) -> Format | None:
@@ -126,7 +141,8 @@ def read(
     chosen = format_named(format) if format else sniff(source)
     if format is None and not source.is_single_file:
         _note_others(source, chosen, ledger)
-    return _unique(chosen.read(source, ledger), source, ledger)
+    documents = chosen.read(source, ledger)
+    return _unique(documents, ledger, "Two documents have the same id", str(source), "Rename one of them.")
 
 
 _COLUMNS = ("bio", "bioes", "biohd")  # each reads the files of the others
@@ -161,20 +177,14 @@ def _note_others(source: Source, chosen: Format, ledger: Ledger) -> None:
         )
 
 
-def _unique(documents: Iterable[Document], source: Source, ledger: Ledger) -> Iterator[Document]:
+def _unique(documents: Iterable[Document], ledger: Ledger, what: str, path: str | None, fix: str) -> Iterator[Document]:
+    """Of several documents with one id, the first; the others are errors. what, path, fix: of the message."""
     seen = SeenIds()
     for document in documents:
         if seen.add(document.id):
             yield document
         else:
-            ledger.error(
-                BadInput(
-                    "duplicate-id",
-                    "Two documents have the same id",
-                    where=Where(str(source), document=document.id),
-                    fix="Rename one of them.",
-                )
-            )
+            ledger.error(BadInput("duplicate-id", what, where=Where(path, document=document.id), fix=fix))
 
 
 def write(
@@ -195,7 +205,10 @@ def write(
     if chosen.write is None:
         raise DisconerError(f"The format {chosen.name!r} can only be read, not written")
     refuse_existing(target, force)
-    chosen.write(_only_documents(documents), target, ledger or Ledger())
+    ledger = ledger or Ledger()
+    what = "Two of the documents to be written have the same id"  # they could not be read again
+    fix = "Give each its own: document.replace(id=…), ner(text, id=…) or ner.pipe(texts, ids=…)."
+    chosen.write(_unique(_only_documents(documents), ledger, what, None, fix), target, ledger)
 
 
 def _only_documents(documents: Iterable[Document]) -> Iterator[Document]:
@@ -222,15 +235,17 @@ def format_for(path: Path) -> Format:
     if len(candidates) == 1 and not candidates[0].writes_folder:
         return candidates[0]
     writable = [format.name for format in candidates or formats if format.write]
+    drawn = f" To get a picture, write .jsonl and draw it: disconer render found.jsonl -o {path}."
     raise DisconerError(
         "The output format cannot be told from the file name",
         where=Where(str(path)),
-        fix=f"Choose it with --to: {', '.join(writable)}.",
+        fix=f"Choose it with --to: {', '.join(writable)}.{drawn if suffix in _PICTURES else ''}",
     )
 
 
 __all__ = [
     "FORMATS",
+    "OTHER_PROGRAMS",
     "Format",
     "all_formats",
     "format_for",

@@ -21,7 +21,7 @@ from functools import partial
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats.bio_schemes import SCHEMES, Key, Scheme, TooMany, decode, parse
+from disconer.formats.bio_schemes import SCHEMES, Key, Scheme, TooMany, bio, decode, parse
 from disconer.formats.format import Format, member_reader
 from disconer.formats.sentencewise import (
     BOM,
@@ -139,7 +139,12 @@ def _sentence_text(sentence: TokenSentence, scheme: Scheme, ledger: Ledger) -> s
         ledger.lost("words rewritten")
     entities = [(plain(entity.label, _SPACE, "labels", ledger), entity.ranges) for entity in sentence.entities]
     labels = scheme(list(dict.fromkeys(entities)), len(words))
-    _note_losses(entities, decode(labels), ledger)
+    try:
+        read_back = decode(labels)
+    except TooMany:  # no reader would join them: of this sentence, only what needs no joining is written
+        labels = bio([entity for entity in entities if len(entity[1]) == 1], len(words))
+        read_back = decode(labels)
+    _note_losses(entities, read_back, ledger)
     return "".join(f"{word}\t{label}\n" for word, label in zip(words, labels, strict=True)) + "\n"
 
 

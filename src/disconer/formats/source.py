@@ -8,6 +8,7 @@ import os
 import struct
 import zipfile
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -120,8 +121,14 @@ def decode(data: bytes, origin: str, line: int | None = None) -> str:
             where=Where(origin, line or data.count(b"\n", 0, error.start) + 1),
             got=f"byte 0x{data[error.start]:02x} at byte {error.start}" + (" of the line" if line else ""),
             expected="UTF-8 text",
-            fix="Convert the file (iconv -f latin1 -t utf-8, if it is Latin-1).",
+            fix=f"Convert the file ({_conversion(data)}), or skip such input with --skip-bad.",
         ) from error
+
+
+def _conversion(data: bytes) -> str:
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "iconv -f utf-16 -t utf-8: it starts like UTF-16"
+    return "iconv -f windows-1252 -t utf-8, if it is from Windows or Latin-1"
 
 
 class Source:
@@ -129,7 +136,7 @@ class Source:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        if not self.path.exists():
+        if not os.path.exists(path):  # unlike Path.exists, also for what is too long for a name
             raise DisconerError("There is no such file or folder", where=Where(str(path)), fix="Check the path.")
         if self.path.is_dir():
             found = list(_folder_members(str(self.path)))

@@ -16,6 +16,11 @@ NO_HEAD = -1
 KEPT_SIZES = 512  # of single windows
 
 
+def columns(rows: Sequence[tuple[int, ...]], n_columns: int) -> Ints:
+    """Rows of whole numbers, of which there may be none, by column.  Shape: (n_columns, rows)"""
+    return np.array(rows, dtype=np.int64).reshape(-1, n_columns).T
+
+
 @dataclass(frozen=True, slots=True)
 class WordArrays:
     """What the word encoder reads. B windows, N words, R rows of P subwords, M subwords that belong to words.
@@ -172,3 +177,69 @@ def _heads(windows: Sequence[Window], word_mask: Bools) -> tuple[Ints, Bools]:
             heads[row, : len(window)] = known
             parsed[row] = True
     return heads, parsed
+
+
+# Sentences in lanes, one after another, for an LSTM that computes padding as if it were words, as ONNX's does: on Chia,
+# three of five. So several short sentences share a lane as long as the longest, with a break between them, at which the
+# LSTM forgets what it has read.
+LANE_WORDS, LANE_PLACES = "lane_words", "lane_places"  # inputs of graphs with an LSTM
+
+
+class Lanes(NamedTuple):
+    """Of a batch of B windows, padded to N words, as many as the longest has.
+
+    words: what is read at each step in each lane: a word as its place in the flattened (B, N), or B * N for a break.
+        Shape: (steps, lanes)
+    places: of each word, where it is read, in the flattened (steps, lanes); of padding, a break.  Shape: (B, N)
+    """
+
+    words: Ints
+    places: Ints
+
+
+def lanes_of(lengths: Ints) -> Lanes:
+    """lengths: words of each window.
+
+    >>> lanes = lanes_of(np.array([2, 5, 2]))
+    >>> lanes.words.T.tolist()
+    [[5, 6, 7, 8, 9], [0, 1, 15, 10, 11]]
+    >>> lanes.places.tolist()
+    [[1, 3, 5, 5, 5], [0, 2, 4, 6, 8], [7, 9, 5, 5, 5]]
+    """
+    n_words = int(lengths.max())
+    if len(lengths) == 1:
+        return _one_lane(n_words)
+    lane, first_step = _first_fit(lengths)
+    row = np.repeat(np.arange(len(lengths)), lengths)  # of each word
+    word = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    a_break = len(lengths) * n_words
+    words = np.full((n_words, int(lane.max()) + 1), a_break)
+    step = first_step[row] + word
+    words[step, lane[row]] = row * n_words + word
+    # Where a window is padded, its lane has a break: it is shorter than the lane.
+    places = np.full((len(lengths), n_words), int((words == a_break).argmax()))
+    places[row, word] = step * words.shape[1] + lane[row]
+    return Lanes(words, places)
+
+
+@lru_cache(maxsize=KEPT_SIZES)
+def _one_lane(n_words: int) -> Lanes:
+    words = np.arange(n_words)
+    return Lanes(words[:, None], words[None])
+
+
+def _first_fit(lengths: Ints) -> tuple[Ints, Ints]:
+    """The lane of each window, and the step at which it begins there: the longest first, each in the first lane with
+    room for it.  Shape: (B,) each
+    """
+    n_steps = int(lengths.max())
+    lane, first_step = np.zeros_like(lengths), np.zeros_like(lengths)
+    free: list[int] = []  # of each lane, its first free step
+    for row in np.argsort(-lengths, kind="stable").tolist():
+        length = int(lengths[row])
+        chosen = next((number for number, step in enumerate(free) if step + length <= n_steps), len(free))
+        if chosen == len(free):
+            free.append(0)
+        lane[row], first_step[row] = chosen, free[chosen]
+        free[chosen] += length + 1
+    return lane, first_step

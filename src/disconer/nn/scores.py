@@ -1,4 +1,6 @@
-"""Calibrated scores: from the product of a network's probabilities to the probability of being correct."""
+"""From a network's scores to probabilities, and from the product of these to the probability of being correct, by
+calibration. No torch here.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import mul
 
+import numpy as np
+
+from disconer.nn.reader import Floats
+
 FEWEST = 50  # right and wrong entities each; fewer are too few to calibrate on
 _EDGE = 1e-6  # scores are clipped to this distance from 0 and 1, so that log-odds stay finite
 _STEPS = 100
 _SETTLED = 1e-9
+
+
+def sigmoid(scores: Floats) -> Floats:
+    """Probabilities of scores, without overflow."""
+    return ((1 + np.tanh(scores / 2)) / 2).astype(np.float32, copy=False)
+
+
+def softplus(z: float) -> float:
+    """log(1 + e^z), without overflow."""
+    return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +100,9 @@ def _better(
 def _loss(line: ScoreScale, odds: Sequence[float], right: Sequence[bool]) -> float:
     """Minus the log-likelihood."""
     return sum(
-        _softplus(-z if truth else z)
+        softplus(-z if truth else z)
         for z, truth in ((line.slope * x + line.offset, truth) for x, truth in zip(odds, right, strict=True))
     )
-
-
-def _softplus(z: float) -> float:
-    """log(1 + e^z), without overflow."""
-    return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
 
 
 def _probability(log_odds: float) -> float:

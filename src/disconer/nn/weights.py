@@ -178,25 +178,16 @@ def write_weights(weights: Mapping[str, Tensor], path: Path) -> None:
     replace_file(path, save({name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}))
 
 
-# Matrices for products that are computed with 8 bits: ONNX Runtime's operator MatMulNBits. The inputs of such a product
-# are rounded row by row as they come, so that other sentences of a batch do not decide how coarsely. (Their padding
-# still changes the last bits of sums in 32 bits, and so scores in the third decimal.)
-BITS, MIDDLE, LARGEST_STEP = 8, 128, 127
-BLOCKS = (128, 64, 32, 16)  # inputs that share a scale, those first that are fastest
+# Matrices for products that are computed with 8 bits.
+LARGEST_STEP = 127  # of signed integers of 8 bits
 INT8_VALUES, INT8_SCALES = ":int8", ":scales"  # what a matrix's two parts are called beside its name
 
 
-def block_size(n_inputs: int) -> int | None:
-    """How many of the inputs of a matrix share a scale; None if it cannot be quantised."""
-    return next((block for block in BLOCKS if n_inputs % block == 0), None)
+def quantized(matrix: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """Whole numbers for a product from the right, and the scale of each output.
 
-
-def quantized(matrix: Floats, block: int) -> tuple[Bytes, Floats]:
-    """Whole numbers around `MIDDLE`, and the scale of each block.
-
-    Shape: (outputs, inputs) -> (outputs, inputs / block, block), (outputs * inputs / block,)
+    Shape: (outputs, inputs) -> (inputs, outputs), (outputs,)
     """
-    blocks = matrix.reshape(len(matrix), -1, block)
-    scales = np.abs(blocks).max(-1, keepdims=True) / np.float32(LARGEST_STEP)
+    scales = np.abs(matrix).max(1) / np.float32(LARGEST_STEP)
     scales[scales == 0] = 1
-    return (np.rint(blocks / scales) + MIDDLE).astype(np.uint8), scales.ravel()
+    return np.ascontiguousarray(np.rint(matrix.T / scales).astype(np.int8)), scales

@@ -6,7 +6,7 @@ A passage is a group of windows that the encoder reads together, so that each ha
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -226,6 +226,29 @@ def cheapest_batches(lengths: Sequence[int], batch_tokens: int, overhead: int) -
         batches.append(order[start[end] : end].tolist())
         end = int(start[end])
     return batches[::-1]
+
+
+def affordable(
+    batch: Iterable[int], lengths: Sequence[Sequence[int]], cost: Callable[[int], int], most: int
+) -> Iterator[list[int]]:
+    """A batch of passages in parts, so that its windows, padded to the longest, cost at most `most`.
+
+    Passages have similar sizes, but their windows may not: one long sentence would pad hundreds of short ones. A
+    passage that costs more by itself is a part by itself.
+
+    lengths: words of each window of each passage.
+    cost: of a window, by its number of words.
+    """
+    part: list[int] = []
+    n_windows = longest = 0
+    for position in batch:
+        own = lengths[position]
+        n_windows, longest = n_windows + len(own), max(longest, *own)
+        if part and n_windows * cost(longest) > most:
+            yield part
+            part, n_windows, longest = [], len(own), max(own)
+        part.append(position)
+    yield part
 
 
 def shuffled_batches(lengths: Sequence[int], batch_tokens: int, seed: int) -> list[list[int]]:

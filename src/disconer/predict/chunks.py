@@ -4,6 +4,7 @@ again with what it found; and what a call of it asks for.
 
 from __future__ import annotations
 
+import difflib
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from disconer.nn.arrays import WordArrays, word_arrays
 from disconer.nn.heads.kind import kind_of
 from disconer.nn.runtime import AnyModel, Runtime
 from disconer.nn.scores import ScoreScale
-from disconer.nn.windows import Found, Window, Windower, cheapest_batches
+from disconer.nn.windows import Found, Window, Windower, affordable, cheapest_batches
 
 # The number of documents whose sentences are sorted by length together, so that batches have little padding.
 DOCUMENTS_AHEAD = 1024
@@ -149,28 +150,14 @@ class Chunker:
             passages += own
         sizes = [sum(max(len(window), len(window.subwords.ids)) for window in passage) for passage in passages]
         together = cheapest_batches(sizes, self._runtime.batch_subwords, self._runtime.batch_overhead)
-        plan = [part for batch in together for part in self._affordable(batch, passages)]
+        lengths = [[len(window) for window in passage] for passage in passages]
+        most = self._runtime.batch_cells
+        plan = [part for batch in together for part in affordable(batch, lengths, self._window_cost, most)]
         batches = [
             word_arrays([passages[position] for position in batch], self._reader, multiple=self._runtime.size_multiple)
             for batch in plan
         ]
         return Chunk(segmented, owners, passages, plan, batches)
-
-    def _affordable(self, batch: list[int], passages: list[list[Window]]) -> Iterator[list[int]]:
-        """A batch in parts, so that padded windows do not exceed the head's memory limit.
-
-        Passages have similar sizes, but their windows may not: one long sentence would pad hundreds of short ones.
-        """
-        part: list[int] = []
-        n_windows = longest = 0
-        for position in batch:
-            own = passages[position]
-            n_windows, longest = n_windows + len(own), max(longest, *map(len, own))
-            if part and n_windows * self._window_cost(longest) > self._runtime.batch_cells:
-                yield part
-                part, n_windows, longest = [], len(own), max(map(len, own))
-            part.append(position)
-        yield part
 
 
 Placed = tuple[int, int, str, tuple[Fragment, ...], float]  # start, end, label, fragments and score of an entity
@@ -219,5 +206,10 @@ def known_labels(known: tuple[str, ...], chosen: Collection[str] | None) -> tupl
     if isinstance(chosen, str):
         raise TypeError(f"labels are a collection of str, got {chosen!r}; for a single one, [{chosen!r}]")
     if unknown := [label for label in chosen if label not in known]:
-        raise DisconerError(f"The model has no label {unknown[0]!r}", expected=f"some of {', '.join(known)}")
+        close = difflib.get_close_matches(unknown[0], known, 1)
+        raise DisconerError(
+            f"The model has no label {unknown[0]!r}",
+            expected=f"some of {', '.join(known)}",
+            fix=f"Did you mean {close[0]!r}?" if close else None,
+        )
     return tuple(label for label in known if label in chosen)

@@ -119,20 +119,30 @@ class Folder:
     def _unit_by_unit(self, inputs: Iterable[Unit], annotator: Annotator) -> Iterator[str]:
         """For formats with one output per input file."""
         waiting: deque[Unit] = deque()
+        empty: list[Unit] = []
 
         def texts() -> Iterator[Document]:
             for unit in inputs:
                 if self._is_left(self._file(unit)):
+                    n_errors, has_some = self.ledger.errors.total(), False
                     for document in unit.documents(self.ledger):
                         waiting.append(unit)
                         yield document
+                        has_some = True
+                    if not has_some and self.ledger.errors.total() == n_errors:
+                        empty.append(unit)
 
         # Documents of many units go through the model together; results are assigned to units by order.
         found = annotator.annotate(texts())
         for unit, documents in groupby(found, key=lambda _: waiting.popleft()):
-            write(documents, self._file(unit), self.format.name, self.ledger, force=True)
-            self.written += 1
-            yield f"{unit.name}{self.format.suffixes[0]}"
+            yield self._write_unit(unit, documents)
+        for unit in empty:  # these are done, too: without an output, they would be left each time
+            yield self._write_unit(unit, ())
+
+    def _write_unit(self, unit: Unit, documents: Iterable[Document]) -> str:
+        write(documents, self._file(unit), self.format.name, self.ledger, force=True)
+        self.written += 1
+        return f"{unit.name}{self.format.suffixes[0]}"
 
     def _file(self, unit: Unit) -> Path:
         return path_within(self.path, unit.name, self.format.suffixes[0])

@@ -75,6 +75,8 @@ class Recognizer:
         splitter: of texts without sentences, "rules" (prose, lists and wrapped lines) or "lines" (a sentence is a
             line); None: the one that the model was configured with.
         """
+        if isinstance(model, str | os.PathLike):
+            raise TypeError(f"a recogniser is made of a loaded model; use Recognizer.from_pretrained({str(model)!r})")
         if precision not in (known := get_args(Precision)):
             raise DisconerError(f"There is no precision {precision!r}", expected=f"one of {', '.join(known)}")
         self.model = model

@@ -20,6 +20,7 @@ _EMOJI_STYLE = "\ufe0f"  # makes the character before it an emoji, two columns w
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _HANGUL_VOWELS_AND_FINALS = range(0x1160, 0x1200)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)  # two of them are a flag
+_MOST_FLAGS = 32  # in a row; letters after these stand alone, as looking back to the first for each takes too long
 
 
 def is_boundary(text: str, offset: int) -> bool:
@@ -103,10 +104,11 @@ def _is_flag_letter(character: str) -> bool:
 
 
 def _flag_letters_before(text: str, offset: int) -> int:
-    first = offset
-    while first and _is_flag_letter(text[first - 1]):
-        first -= 1
-    return offset - first
+    """At most twice `_MOST_FLAGS`."""
+    n_letters = 0
+    while n_letters < min(offset, 2 * _MOST_FLAGS) and _is_flag_letter(text[offset - 1 - n_letters]):
+        n_letters += 1
+    return n_letters
 
 
 # Blocks of right-to-left scripts, and characters that change the direction.

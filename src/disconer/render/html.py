@@ -37,6 +37,7 @@ LONGEST_LINE = 4_000  # columns; browsers take minutes for a paragraph of a mill
 _NARROW, _WIDE = frozenset("iIjlftr.,;:!|'\"()[]{} -"), frozenset("mwMW@%")
 _CAPTION_SIZE = 0.75  # relative to the text; captions are smaller, and bold
 _CAPTION_GAP = 0.5  # em between two captions
+_INVISIBLE = 0.001  # em of what has no width, so that two entities with nothing else in common need two lanes
 
 
 def document_html(
@@ -143,7 +144,7 @@ def _em(character: str) -> float:
         return 0.3
     if character in _WIDE:
         return 0.85
-    return 0.6 if character.isupper() else 0.52 * columns(character)[-1]
+    return 0.6 if character.isupper() else 0.52 * columns(character)[-1] or _INVISIBLE
 
 
 Drawing = tuple[Document, Sequence[Mark]]

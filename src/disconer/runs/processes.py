@@ -24,7 +24,7 @@ from accelerate.utils import InitProcessGroupKwargs, gather_object
 from torch.distributed import PrefixStore, default_pg_timeout  # type: ignore[attr-defined]
 from torch.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
-from disconer.core.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where, listed
 from disconer.nn.devices import cpu_trains_in
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def differences(everyone: Sequence[tuple[str, Facts]]) -> list[str]:
         for name, facts in everyone:
             holders.setdefault(str(facts.get(key)), []).append(name)
         if len(holders) > 1:
-            said = (f"{value} in {_listed(names)}" for value, names in holders.items())
+            said = (f"{value} in {listed(names, NAMED)}" for value, names in holders.items())
             found.append(f"{key} {', but '.join(said)}")
     return found
 
@@ -181,7 +181,7 @@ def check_shared(accelerator: Accelerator, folder: Path) -> None:
         blind = _without_sight_of(folder, [], accelerator)
     if blind:
         raise DisconerError(
-            f"Not all processes can see the output folder: {_listed(blind)} cannot",
+            f"Not all processes can see the output folder: {listed(blind, NAMED)} cannot",
             where=Where(str(folder)),
             fix="Choose an output folder on a disk that all machines share.",
         )
@@ -196,8 +196,3 @@ def _without_sight_of(folder: Path, sign: list[str], accelerator: Accelerator) -
 
 def _name(accelerator: Accelerator) -> str:
     return f"process {accelerator.process_index} on {socket.gethostname()}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -79,7 +79,7 @@ programs, `message` a text for people. 429 and 503 come with `Retry-After`."""
 _REFUSALS = {
     400: "The body cannot be read.",
     408: "The body did not arrive in time.",
-    413: "The body, a text, or the number of texts is too large.",
+    413: "The body, a text, the number of texts, or the total length of entities is too large.",
     415: "The body is not JSON by its content type.",
     422: "The request is not valid.",
     429: "Too many texts are waiting; try again after `Retry-After` seconds.",
@@ -186,6 +186,7 @@ def api_router(service: Service) -> APIRouter:
     async def render(asked: schemas.RenderRequest) -> Response:
         """Draw a text and its entities, or convert them to brat; no model is used."""
         service.check_sizes([asked.text])
+        service.check_drawn([entity.fragments for entity in asked.entities], asked.text)
         labels = service.model_named(asked.model).labels
         document = given_document(asked)
         if asked.format == "brat":

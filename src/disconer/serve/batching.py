@@ -99,12 +99,16 @@ class Batcher:
     async def __call__(self, documents: Sequence[Document]) -> list[Document]:
         """These documents with the model's entities, in order; raises `Busy`, `Closed` or `Failed`.
 
-        If cancelled, removes the waiting documents from the queue.
+        If cancelled, or if one fails, removes those still waiting from the queue.
         """
         loop, now = asyncio.get_running_loop(), time.monotonic()
         items = [Waiting(document, now, loop.create_future()) for document in documents]
         self._enter(items)
-        return await asyncio.gather(*[item.annotated for item in items])
+        try:
+            return await asyncio.gather(*[item.annotated for item in items])
+        except BaseException:
+            self._leave(items)
+            raise
 
     def _enter(self, items: list[Waiting]) -> None:
         n_characters = sum(map(len, items))
@@ -117,6 +121,13 @@ class Batcher:
                 raise Busy(self._retry_after(n_characters))
             self._queue += items
             self._characters += n_characters
+            self._changed.notify()
+
+    def _leave(self, items: list[Waiting]) -> None:
+        own = set(items)
+        with self._changed:
+            self._queue = deque(item for item in self._queue if item not in own)
+            self._characters = sum(map(len, self._queue))
             self._changed.notify()
 
     def _retry_after(self, n_characters: int) -> int:
@@ -134,14 +145,14 @@ class Batcher:
             start = time.monotonic()
             outcomes = self._outcomes([item.document for item in batch])
             seconds = time.monotonic() - start
+            n_characters = sum(map(len, batch))
+            self._measure(n_characters, seconds)
+            self._watch(len(batch), n_characters, seconds)  # first, so that whoever has an answer is counted
             try:
                 self._loop.call_soon_threadsafe(_deliver, batch, outcomes)
             except RuntimeError:  # the loop was stopped: no one is waiting any more
                 return
             self._linger_until = time.monotonic() + LINGER * seconds
-            n_characters = sum(map(len, batch))
-            self._measure(n_characters, seconds)
-            self._watch(len(batch), n_characters, seconds)
 
     def _next_batch(self) -> list[Waiting]:
         """The next batch; empty only when closed."""

@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 LINGER_BYTES = 16_000_000
 LINGER_SECONDS = 2.0
+_SHOWN_FAULTS = 3  # in a message; `details` have more
 _SHOWN_TYPE = 60  # characters of a content type in a message
 
 
@@ -145,6 +146,8 @@ async def _http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
     message = _MESSAGES.get(status, f"{status.phrase}.")
+    if request.app.openapi_url is None:  # an application without a documented API, as that of annotating
+        message = message.partition(" /docs ")[0]
     code = status.phrase.lower().replace(" ", "-")
     return await _problem(request, Problem(status, code, message, headers=error.headers))
 
@@ -153,10 +156,10 @@ async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     faults = error.errors()
     details = [{"where": _where(fault["loc"]), "message": _message(fault)} for fault in faults[:MAX_DETAILS]]
-    first = details[0]
-    message = f"The request is not valid. {first['where']}: {first['message']}."
-    if len(faults) > 1:
-        message += f" And {len(faults) - 1} more."
+    said = "; ".join(f"{detail['where']}: {detail['message']}" for detail in details[:_SHOWN_FAULTS])
+    message = f"The request is not valid. {said}."
+    if len(faults) > _SHOWN_FAULTS:
+        message += f" And {len(faults) - _SHOWN_FAULTS} more."
     return await _problem(request, not_valid(message, details))
 
 
@@ -165,7 +168,11 @@ def _where(location: Sequence[int | str]) -> str:
 
     >>> _where(("body", "texts", 3))
     'texts[3]'
+    >>> _where(("body", 17))  # where the body ceases to be JSON
+    'body, character 17'
     """
+    if len(location) == 2 and isinstance(location[1], int):
+        return f"{location[0]}, character {location[1]}"
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location[1:])
     return path.removeprefix(".") or str(location[0])
 

@@ -6,6 +6,7 @@ import asyncio
 import math
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import FrameType
 
 import h11
@@ -21,6 +22,7 @@ DRAIN_SECONDS = 1.0  # for open connections to send a last request
 DRAIN_STEPS = 20  # polls within that time whether any are left
 END_SECONDS = 90  # after which running requests are abandoned
 BACKLOG = 1024  # connections that the system queues until they are accepted
+OTHER_FILES = 256  # that a process has open beside its connections
 
 _FULL = unavailable("full", "This service has too many open connections. Try again soon.").body()
 _FULL_ANSWER = (
@@ -160,6 +162,25 @@ def bound_socket(host: str, port: int) -> socket.socket:
     return bound
 
 
+def backlog_with_room(limits: Limits) -> int:
+    """Raise the limit on open files (`ulimit -n`, often 1,024) so that all connections fit; returns how many may be
+    accepted at once. Those come on top: asyncio takes them all before the first is told that the service is full, and
+    if there is no room for one, it stops listening for a second.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return BACKLOG
+    taken = limits.connections + OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = taken + BACKLOG if hard == resource.RLIM_INFINITY else min(taken + BACKLOG, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError, OSError):  # a container may forbid it
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return BACKLOG if soft == resource.RLIM_INFINITY else max(1, min(BACKLOG, soft - taken))
+
+
 def make_server(
     app: ASGIApp,
     limits: Limits,
@@ -174,7 +195,7 @@ def make_server(
         http=type("LimitedConnection", (Connection,), {"limits": limits}),
         loop="asyncio",
         ws="none",
-        backlog=BACKLOG,
+        backlog=backlog_with_room(limits),
         timeout_keep_alive=math.ceil(limits.idle_seconds),
         timeout_graceful_shutdown=END_SECONDS,
         server_header=False,

@@ -140,6 +140,14 @@ class Service:
             if len(text) > self.limits.text_characters:
                 raise too_large(f"texts[{number}]", got=len(text), limit=self.limits.text_characters, unit="characters")
 
+    def check_drawn(self, entities: Iterable[Sequence[Sequence[int]]], text: str) -> None:
+        """entities: the fragments of each. A few bytes ask for the whole text once more, in each of its lines."""
+        reaches = ((min(start for start, _ in own), max(end for _, end in own)) for own in entities)
+        n_characters = sum(max(1, min(end, len(text)) - start) for start, end in reaches)
+        if n_characters > self.limits.drawn_characters:
+            limit = self.limits.drawn_characters
+            raise too_large("The total length of these entities", got=n_characters, limit=limit, unit="characters")
+
     def _affordable(self, documents: list[Document]) -> list[Document]:
         """The documents, unless an answer with all their entities would take more memory than one request may."""
         n_entities = sum(len(document.entities) for document in documents)

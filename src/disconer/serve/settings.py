@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
 from disconer.core.errors import DisconerError
-from disconer.predict.settings import RuntimeName
+from disconer.predict.settings import Precision, RuntimeName
 from disconer.text import SplitterName
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Limits:
     """Limits on everything that a client could make large or slow.
 
-    A request: `body_bytes`, `texts` in it, `text_characters` of each, `entities` of its answer.
+    A request: `body_bytes`, `texts` in it, `text_characters` of each, `entities` of its answer. Entities to be drawn:
+        `drawn_characters` of all together, from the first to the last of each, as answers repeat their texts.
     The queue before the model: `queue_texts` and `queue_characters`; more is rejected at once, unless
         nothing else is waiting.
     A batch for the model: `batch_texts` and `batch_characters`. While the model is idle, the first text
@@ -35,6 +36,7 @@ class Limits:
     texts: int = 256
     text_characters: int = 100_000
     entities: int = 200_000
+    drawn_characters: int = 1_000_000
     queue_texts: int = 256
     queue_characters: int = 200_000
     batch_texts: int = 64
@@ -62,6 +64,7 @@ class Loading:
     splitter: SplitterName | None = None
     parser: str | None = None
     runtime: RuntimeName | None = None
+    precision: Precision = "fp32"
 
 
 AS_USUAL = Loading()

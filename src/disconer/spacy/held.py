@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from disconer.core.errors import DisconerError
+from disconer.predict.settings import Precision
 from disconer.store.names import default_model, find_model
 from disconer.text.syntax.spec import UnaskedParser, refuse_unasked
 
@@ -32,11 +33,13 @@ class Held:
         model: str | None,
         *,
         device: str | None = None,
+        precision: Precision = "fp32",
         parser: str | None = None,
         labels: Collection[str] | None = None,
         threshold: float = 0.0,
     ) -> None:
-        self.model, self.device, self.parser, self.labels, self.threshold = model, device, parser, labels, threshold
+        self.model, self.device, self.precision = model, device, precision
+        self.parser, self.labels, self.threshold = parser, labels, threshold
         self.loaded: Recognizer | None = None
         self._is_given = False  # a recogniser that was not loaded here
         self._is_saved = False  # its settings are those of a saved pipeline
@@ -66,7 +69,8 @@ class Held:
         if self._is_saved and self.parser is not None:
             refuse_unasked(self.parser)
         chosen: dict[str, Any] = {"parser": self.parser, "labels": self.labels, "threshold": self.threshold}
-        return Recognizer.from_pretrained(self.model or default_model(), device=self.device, **chosen)
+        runs_on: dict[str, Any] = {"device": self.device, "precision": self.precision}
+        return Recognizer.from_pretrained(self.model or default_model(), **runs_on, **chosen)
 
     def _settle_in_worker(self) -> None:
         """Prepare a forked process: torch's threads are not forked, and waiting for them would hang."""

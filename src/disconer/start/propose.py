@@ -46,9 +46,9 @@ class Start:
         words = f"Training starts from {self.name} (encoder {config.encoder.name})"
         if config.head.kind == self.config.head.kind:
             shared = ", ".join(sorted(set(labels) & set(self.labels))) or "none"
-            yield f"{words}; labels taken over: {shared}."
+            yield f"{words}; labels reused: {shared}."
         else:
-            yield f"{words}; its head, of kind {self.config.head.kind}, is not taken over."
+            yield f"{words}; its head, of kind {self.config.head.kind}, is not reused."
 
 
 def read_start(name: str) -> Start:

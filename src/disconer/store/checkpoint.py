@@ -39,7 +39,7 @@ from disconer.store.description import (
     read_scale,
     write_description,
 )
-from disconer.store.graphs import UNKNOWN, NoGraphs, StoredGraphs, read_graphs, write_graphs
+from disconer.store.graphs import UNKNOWN, NoGraphs, StoredGraphs, read_graphs, remove_graphs, write_graphs
 from disconer.store.weights import damaged_weights
 
 
@@ -85,8 +85,10 @@ def save_model(model: Model, folder: Path, weights: Mapping[str, Tensor] | None 
 
 
 def save_graphs(model: Model, folder: Path) -> None:
-    """Write what runs a model in ONNX Runtime, or why nothing does, as far as it is known."""
-    if model.graphs is not UNKNOWN:
+    """Write what runs a model in ONNX Runtime, or why nothing does; if neither is known, those of another model go."""
+    if model.graphs is UNKNOWN:
+        remove_graphs(folder)
+    else:
         write_graphs(folder, model.graphs)
 
 
@@ -226,7 +228,7 @@ def _numbers(value: Any, name: str) -> Iterator[tuple[str, int]]:
 
 def _too_large(weights: Path, got: str, expected: str) -> DisconerError:
     return DisconerError(
-        "The configuration of this model describes a network that its weights do not fill",
+        "The configuration of this model describes a larger network than its weights file contains",
         where=Where(str(weights.with_name(CONFIG))),
         got=got,
         expected=f"{expected}, by the size of {weights.name}",

@@ -74,7 +74,16 @@ def read_description(folder: Path) -> dict[str, Any]:
         )
     description = {"figures": {}, "scores": asdict(UNSCALED)} | description
     _check_parts(description, where)
+    _drop_idle_dropout(description["config"])
     return description
+
+
+def _drop_idle_dropout(config: dict[str, Any]) -> None:
+    """Dropout of a single LSTM layer did nothing, and is refused by now. Models that were trained with it load."""
+    encoder = config.get("encoder")
+    lstm = encoder.get("lstm") if isinstance(encoder, dict) else None
+    if isinstance(lstm, dict) and lstm.get("layers", 1) == 1:
+        lstm["dropout"] = 0.0
 
 
 def read_scale(description: Mapping[str, Any], folder: Path) -> ScoreScale:

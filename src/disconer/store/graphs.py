@@ -80,6 +80,13 @@ def write_graphs(folder: Path, stored: StoredGraphs | NoGraphs) -> None:
     replace_file(place / INDEX, json.dumps(index, ensure_ascii=False).encode())
 
 
+def remove_graphs(folder: Path) -> None:
+    """Remove the graphs from a folder; without their index, nothing reads them."""
+    place = folder / GRAPHS_FOLDER
+    for path in (place / INDEX, *place.glob(f"*{ONNX}")):
+        path.unlink(missing_ok=True)
+
+
 def read_graphs(folder: Path) -> StoredGraphs | NoGraphs:
     """The graphs of the model in a folder, or why it has none."""
     place = folder / GRAPHS_FOLDER

@@ -81,9 +81,16 @@ def _from_hub(name: str) -> Path:
             "cache, and it could not be downloaded from the Hub",
             where=Where(name),
             got=reason,
-            fix="See `disconer models`, or give the folder that `disconer train` wrote.",
+            fix=f"{_meant(name)}See `disconer models`, or give the folder that `disconer train` wrote.",
         )
     return Path(snapshot_download(name, allow_patterns=_MODEL_FILES))
+
+
+def _meant(name: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name.lower(), named_models(), 1)
+    return f"Did you mean {close[0]!r}? " if close else ""
 
 
 CARD = "README.md"

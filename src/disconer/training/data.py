@@ -50,8 +50,7 @@ def read_data(config: DataConfig, *, seed: int = 0) -> TrainingData:
     dev = _read_split(config, config.dev)
     if not labels & _labels(dev):
         raise DisconerError(
-            "The dev data has no entity of a label that the training data has, so it cannot tell a good epoch from a "
-            "bad one",
+            "The dev data has no entity of a label that the training data has, so epochs cannot be compared on it",
             where=Where(config.dev),
             got=f"the labels {', '.join(sorted(_labels(dev))) or '(none)'}",
             expected=f"some of {', '.join(sorted(labels))}",

@@ -16,7 +16,7 @@ import numpy as np
 from disconer.config import HeadSettings, TrainingConfig
 from disconer.core.types import Document
 from disconer.nn.heads.kind import kind_of
-from disconer.nn.windows import Window, Windower, passages, shuffled_batches
+from disconer.nn.windows import Window, Windower, affordable, passages, shuffled_batches
 from disconer.text.alignment import TokenEntity, Unaligned, align
 
 
@@ -26,7 +26,7 @@ class Learnable:
 
     head: settings of the head.
     unaligned: by reason why tokens of one sentence cannot express them.
-    cut: in a sentence too long for the encoder, and not completely in any of its windows.
+    cut: in a sentence too long for the encoder, and not completely in the window that owns their first word.
     lost: by reason why the head cannot express them.
     """
 
@@ -42,12 +42,12 @@ class Learnable:
 
     def add_sentence(self, windows: Sequence[Window], entities: Sequence[TokenEntity]) -> None:
         self.entities += len(entities)
-        reasons: dict[Any, str | None] = {}  # of each entity that a window holds, why the head loses it, if it does
+        reasons: dict[Any, str | None] = {}  # of each entity that its window holds, why the head loses it, if it does
         for window in windows:
             held = window.within(list(entities))
             lost = kind_of(self.head).reach(held, len(window), self.head).lost if held else {}
             for entity in held:
-                if window.owns(entity.ranges[0][0]) or entity.entity.key not in reasons:
+                if window.owns(entity.ranges[0][0]):
                     reasons[entity.entity.key] = lost.get(entity.key)
         for entity in entities:
             if entity.entity.key not in reasons:
@@ -67,7 +67,7 @@ class Learnable:
             count = self.unaligned.total()
             yield f"{count:,} {total} cannot be expressed by tokens of one sentence ({reasons})"
         if self.cut:
-            yield f"{self.cut:,} {total} are longer than the encoder's window"
+            yield f"{self.cut:,} {total} are cut where a sentence is too long for the encoder's window"
         for reason, count in self.lost.most_common():
             yield f"{count:,} {total} cannot be found by this head: each {reason}"
 
@@ -132,6 +132,10 @@ class Batch:
         return [number for passage in self.passages for number in passage]
 
 
+# Times batch_tokens, a batch's words with its windows padded to the longest. Real corpora reach 10 times (16 with a
+# context of 510 subwords), so that this bounds memory without changing their batches.
+MOST_PADDED = 16
+
 Step = list[Batch]  # one process's batches of an optimizer step
 
 
@@ -193,9 +197,11 @@ class Plan:
     def _batches(self, pass_number: int) -> list[list[list[int]]]:
         seed = self._settings.seed * PASS_SEEDS + pass_number
         cut = self._passages(seed)
-        lengths = [sum(self._words[number] for number in passage) for passage in cut]
-        plan = shuffled_batches(lengths, self._settings.batch_tokens, seed)
-        return [[cut[number] for number in batch] for batch in plan]
+        lengths = [[self._words[number] for number in passage] for passage in cut]
+        plan = shuffled_batches(list(map(sum, lengths)), self._settings.batch_tokens, seed)
+        most = MOST_PADDED * self._settings.batch_tokens
+        parts = (part for batch in plan for part in affordable(batch, lengths, int, most))
+        return [[cut[number] for number in part] for part in parts]
 
     def _passages(self, seed: int) -> list[list[int]]:
         """Passages differ in every pass: a sentence is seen with much context, with little, and sometimes alone."""

@@ -26,7 +26,6 @@ from disconer.predict.recognizer import Recognizer
 from disconer.runs.state import Stateful
 from disconer.store.checkpoint import Model
 from disconer.text.syntax.spec import NONE
-from disconer.training.averaging import WeightAverage
 from disconer.training.display import Display
 from disconer.training.examples import Batch, Example, Plan, Step
 from disconer.training.optimizer import Adversary, build_optimizer, build_schedule
@@ -93,9 +92,6 @@ class Loop:
         self.parts: dict[str, Stateful] = {"optimizer": self.optimizer, "schedule": self.schedule}
         if accelerator.scaler is not None:
             self.parts["scaler"] = accelerator.scaler
-        self.average = _average(model)
-        if self.average is not None:
-            self.parts["average"] = self.average
         self.progress = Progress()
         self._writer = EpochWriter(folder, aside=accelerator.device.type != "cpu")
 
@@ -103,6 +99,8 @@ class Loop:
         """Load the state of a run, or save that of a new one: if it is killed in its first epoch, it leaves a model."""
         if resume:
             self.progress = self.folder.load_last(self.model, self.parts)
+            if self.progress.is_best and self.accelerator.is_main_process:
+                self.folder.save_best(self.model, self.model.network.state_dict())
         else:
             self._save()
             self._writer.finish()
@@ -124,13 +122,12 @@ class Loop:
         loss = self.train_epoch(epoch)
         trained = time.perf_counter()
         self.display.measuring(epoch)
-        with self.average.taken(epoch) if self.average is not None else nullcontext():
-            recognizer = Recognizer(self.model, device=self.accelerator.device, parser=NONE)
-            evaluation = measure(recognizer, self.dev, self.accelerator)
-            rate = self.schedule.get_last_lr()[-1]
-            seconds = {"train_seconds": trained - started, "seconds": time.perf_counter() - started}
-            self.progress.history.append(_record(epoch, loss, evaluation) | {"rate": rate} | seconds)
-            self._save()
+        recognizer = Recognizer(self.model, device=self.accelerator.device, parser=NONE)
+        evaluation = measure(recognizer, self.dev, self.accelerator)
+        rate = self.schedule.get_last_lr()[-1]
+        seconds = {"train_seconds": trained - started, "seconds": time.perf_counter() - started}
+        self.progress.history.append(_record(epoch, loss, evaluation) | {"rate": rate} | seconds)
+        self._save()
         self.display.epoch(self.progress)
 
     def _save(self) -> None:
@@ -199,12 +196,6 @@ class Loop:
 def _adversary(model: Model) -> Adversary | None:
     length, table = model.config.training.adversarial, model.network.words.encoder.vectors
     return Adversary(table, length) if length and table is not None and table.requires_grad else None
-
-
-def _average(model: Model) -> WeightAverage | None:
-    settings = model.config.training
-    first = settings.epochs - settings.average + 1
-    return WeightAverage(model.network, first_epoch=first) if settings.average else None
 
 
 def _record(epoch: int, loss: float, evaluation: Evaluation) -> dict[str, Any]:

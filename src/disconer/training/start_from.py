@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from disconer.config import Config, config_from_dict
-from disconer.core.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where, listed
 from disconer.core.files import CONFIG
 from disconer.nn.encoders import build_encoding, load_encoding
 from disconer.nn.network import AnyNetwork, build_network
@@ -47,15 +47,22 @@ class Difference(NamedTuple):
         return f"{self.key} is {json.dumps(self.here)}, but {json.dumps(self.there)} in the model"
 
 
-def check_start(config: Config) -> None:
+def check_start(config: Config, *, replaced: Sequence[Path] = ()) -> None:
     """Stop before any work if a training cannot start from the model that it names.
 
     Everything up to word vectors must be as the model has it.
+    replaced: the models of an earlier run that the training would replace. It could not be resumed without its start.
     """
     start = config.training.start_from
     if start is None:
         return
     folder = find_model(start)
+    if any(folder.resolve().is_relative_to(model.resolve()) for model in replaced):
+        raise DisconerError(
+            "Training cannot start from a model of the run that it replaces",
+            where=Where(start),
+            fix="Write the new run to another folder, or leave out --force.",
+        )
     if is_exported(folder):
         raise DisconerError(
             "Training cannot start from a model that was exported to ONNX",
@@ -65,10 +72,11 @@ def check_start(config: Config) -> None:
     differing = list(_word_differences(config, _config_of(folder)))
     if differing:
         raise DisconerError(
-            "Training cannot start from this model: it makes word vectors in another way",
+            "Training cannot start from this model: its word vectors are computed differently",
             where=Where(start),
             got="; ".join(map(str, differing)),
-            fix=f"{_as_in_the_model(differing)}; `disconer init DATA --start-from {start}` writes a configuration so.",
+            fix=f"{_as_in_the_model(differing)}; "
+            f"`disconer init DATA --start-from {start}` writes a matching configuration.",
         )
 
 
@@ -92,7 +100,7 @@ def _started(config: Config, start: str, labels: tuple[str, ...]) -> tuple[Model
     model = Model(network, encoding.reader, config, labels)
     if other.config.head.kind != config.head.kind:
         kinds = f"its head is of kind {other.config.head.kind}, this one of kind {config.head.kind}"
-        return model, [f"starts from {start}: {_words(network)}; the head is fresh: {kinds}"]
+        return model, [f"starts from {start}: {_words(network)}; the head is new: {kinds}"]
     transfer = take_over(network.head, other.network.head)
     if transfer.misfits:
         raise _misfit(config, other.config, start, transfer.misfits)
@@ -135,7 +143,7 @@ def _misfit(config: Config, other: Config, start: str, misfits: Sequence[Misfit]
         "Training cannot start from this model: parts of its head have other sizes",
         where=Where(start),
         got="; ".join([*map(str, differing), *shapes]),
-        fix=f"{_as_in_the_model(differing)}; with another head.kind, all but the head is taken over.",
+        fix=f"{_as_in_the_model(differing)}; with another head.kind, everything except the head is reused.",
     )
 
 
@@ -153,21 +161,16 @@ def _notes(
 ) -> Iterator[str]:
     n_whole, n_partly, n_fresh = len(transfer.whole), len(transfer.partly), len(transfer.fresh)
     if not n_whole and not n_partly:
-        yield f"starts from {start}: {_words(network)}; the head is fresh: its kind takes nothing over"
+        yield f"starts from {start}: {_words(network)}; the head is new: its kind does not support reuse"
         return
     in_part = f", {n_partly} more in part" if n_partly else ""
     n_all = n_whole + n_partly + n_fresh
     yield f"starts from {start}: {_words(network)}, {n_whole} of {n_all} parameters of the head{in_part}"
     shared = [label for label in labels if label in known]
     new = [label for label in labels if label not in known]
-    yield f"labels taken over: {', '.join(shared) or 'none'}; fresh: {', '.join(new) or 'none'}"
+    yield f"labels reused: {', '.join(shared) or 'none'}; new: {', '.join(new) or 'none'}"
     if n_fresh:
-        yield f"fresh parameters of the head: {_listed(transfer.fresh)}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - LISTED
-    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
+        yield f"new parameters of the head: {listed(transfer.fresh, LISTED)}"
 
 
 class Misfit(NamedTuple):

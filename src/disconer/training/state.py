@@ -19,7 +19,7 @@ import torch
 
 from disconer.config import Config, DataConfig, dump_config, flat, load_config
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import WEIGHTS, replace_file
+from disconer.core.files import BUNDLED_ENCODERS, CONFIG, WEIGHTS, replace_file
 from disconer.core.version import __version__
 from disconer.evaluate.entity_lists import LISTS
 from disconer.formats.source import Source
@@ -92,7 +92,7 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.best, self.last = path / BEST, path / LAST
+        self.best, self.last = self.models = path / BEST, path / LAST
         self.facts, self.config = path / "run.json", path / "config.yaml"
         self._state, self._metrics = path / "training.pt", path / "metrics.jsonl"
 
@@ -119,7 +119,7 @@ class RunFolder:
 
     def remove_run(self) -> None:
         """Remove the files of a run, and nothing else; what marks it as a run goes last."""
-        for folder in (self.best, self.last):
+        for folder in self.models:
             if folder.is_dir():
                 shutil.rmtree(folder)
         measured = (
@@ -129,12 +129,17 @@ class RunFolder:
             file.unlink(missing_ok=True)
 
     def save(self, model: Model, end: EpochEnd) -> None:
-        """Save the end of an epoch. The state is written last: once it exists, everything else does."""
-        if end.is_best:
-            _save_model(model, self.best, end.weights)
+        """Save the end of an epoch. The state comes last but for the best model, which must not be of an epoch that no
+        state has: what a resumed run learns again may differ. If killed in between, `save_best` makes up for it.
+        """
         _save_model(model, self.last, end.weights)
         replace_file(self._metrics, "".join(f"{json.dumps(record)}\n" for record in end.history).encode())
         save_state({"network": end.weights, "history": end.history, **end.parts}, self._state)
+        if end.is_best:
+            self.save_best(model, end.weights)
+
+    def save_best(self, model: Model, weights: Mapping[str, torch.Tensor]) -> None:
+        _save_model(model, self.best, weights)
 
     def load_last(self, model: Model, parts: dict[str, Stateful]) -> Progress:
         """Restore a run to the end of its last complete epoch."""
@@ -199,13 +204,27 @@ def _with_absolute_paths(config: Config) -> Config:
     """The configuration as a file elsewhere must have it, since paths in a file are relative to it."""
     paths = {split: getattr(config.data, split) for split in SPLITS}
     absolute = {split: str(Path(path).absolute()) for split, path in paths.items() if path and "://" not in path}
-    return config.model_copy(update={"data": config.data.model_copy(update=absolute)})
+    encoder, training = config.encoder, config.training
+    if _is_path(encoder.name):
+        encoder = encoder.model_copy(update={"name": str(Path(encoder.name).resolve())})
+    start = training.start_from
+    if start and Path(start).exists() and find_model(start).is_relative_to(start):  # not the name of a model
+        training = training.model_copy(update={"start_from": str(Path(start).resolve())})
+    data = config.data.model_copy(update=absolute)
+    return config.model_copy(update={"data": data, "encoder": encoder, "training": training})
+
+
+def _is_path(encoder: str) -> bool:
+    """Whether an encoder is named by its path. A folder that has the name of a bundled encoder must be one, too."""
+    is_bundled = encoder in (folder.name for folder in BUNDLED_ENCODERS.glob("*"))
+    return Path(encoder).exists() and (not is_bundled or (Path(encoder) / CONFIG).is_file())
 
 
 def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) -> None:
     """Refuse to resume a run that would not give the same result."""
-    then = flat(load_config(folder.config).to_dict()) | _lasting(json.loads(folder.facts.read_text("utf-8")))
-    now = flat(config.to_dict()) | _lasting(facts)
+    recorded, current = (_with_absolute_paths(one) for one in (load_config(folder.config), config))
+    then = flat(recorded.to_dict()) | _lasting(json.loads(folder.facts.read_text("utf-8")))
+    now = flat(current.to_dict()) | _lasting(facts)
     # Data may move if it stays the same, and the number of processes may change if batches per step do not.
     free = {*PLACES, "training.accumulate"}
     changed = [key for key in sorted((then.keys() | now.keys()) - free) if then.get(key) != now.get(key)]
@@ -214,17 +233,23 @@ def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) ->
             "This run was started with different settings",
             where=Where(str(folder.path)),
             got="; ".join(f"{key} {now.get(key)}, not {then.get(key)}" for key in changed),
-            fix=_how_to_train_longer(folder)
-            if EPOCHS in changed
-            else "Resume with its original settings (its config.yaml), or start again in another folder.",
+            fix=_how_to_go_on(
+                folder, settings_only=set(changed) <= now.keys() - _lasting(facts).keys(), longer=EPOCHS in changed
+            ),
         )
 
 
-def _how_to_train_longer(folder: RunFolder) -> str:
-    """The learning rate of a run is planned over all its epochs, and has fallen to zero at its end."""
+def _how_to_go_on(folder: RunFolder, *, settings_only: bool, longer: bool) -> str:
+    """settings_only: the data is as it was, so that the recorded configuration continues the run."""
+    if not settings_only:
+        return "Resume with its original settings (its config.yaml) and data, or start again in another folder."
+    go_on = f"To continue it as it was started: disconer train {folder.config} --out {folder.path} --resume."
+    if not longer:
+        return f"{go_on} For other settings, choose another folder."
+    # The learning rate of a run has fallen to zero at its end.
     return (
-        "A run cannot get another number of epochs, since its learning rate is planned over all of them. To train its "
-        f"model further, start a new run from it: --set {START}={folder.path} --out ANOTHER_FOLDER."
+        f"{go_on} A run cannot get another number of epochs, since its learning rate is planned over all of them: to "
+        f"train a finished model further, start a new run from it: --set {START}={folder.path} --out ANOTHER_FOLDER."
     )
 
 
@@ -276,7 +301,11 @@ class EpochWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.finish()
+        try:
+            self.finish()
+        finally:
+            if self._pool is not None:
+                self._pool.shutdown()
 
     def finish(self) -> None:
         """Wait until everything is written; errors are raised here."""

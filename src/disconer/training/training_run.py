@@ -55,10 +55,11 @@ def train(
     """
     if resume and force:
         raise DisconerError("A run is either resumed or replaced", fix="Leave out --resume or --force.")
-    check_start(config)
+    folder = RunFolder(Path(out))
+    if not (resume and folder.can_resume):  # a run that has begun could start so, and `check_record` compares the rest
+        check_start(config, replaced=folder.models if force else ())
     patience = LONG_PATIENCE if config.syntax.needed else PATIENCE
     accelerator = build_accelerator(config.training.precision, patience=patience)
-    folder = RunFolder(Path(out))
     resume = folder.open(resume=resume, force=force)
     facts = run_facts(config, accelerator.num_processes)
     _check_processes(accelerator, folder, config, facts)  # before anything is written: all processes agree
@@ -70,16 +71,14 @@ def train(
         data = with_heads(data, config.syntax, display)
     if resume:
         check_record(folder, config, facts)
-    elif force:
-        with accelerator.main_process_first():
-            if accelerator.is_main_process:
-                folder.remove_run()
     torch.manual_seed(config.training.seed)
     model, notes = first_model(config, data)
     display.notes(notes)
     examples = _examples(model, data, display)
     check_agreement(accelerator, {"the sentences, as the encoder reads them": examples_fingerprint(examples)})
     if accelerator.is_main_process and not resume:
+        if force:
+            folder.remove_run()  # only now: whatever stopped the new run before has left the earlier one
         write_record(folder, config, facts)
     loop = Loop(model, examples, data.dev, folder, accelerator, display)
     loop.begin(resume=resume)

@@ -112,7 +112,7 @@ def test_a_training_may_start_from_a_model_with_it(tmp_path: Path, capsys: pytes
     trained(tmp_path)
     config = load_config(tmp_path / "config.yaml", [f"training.start_from={tmp_path / 'run'}"])
     train(config, tmp_path / "again")
-    assert "encoder, BiLSTM; the head is fresh: its kind takes nothing over\n" in capsys.readouterr().err
+    assert "encoder, BiLSTM; the head is new: its kind does not support reuse\n" in capsys.readouterr().err
 
 
 def test_check_and_init(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_check_and_init(tmp_path: Path) -> None:
     assert load_config(out).head.kind == "word"
 
 
-def test_nobody_else_knows_how_a_head_works() -> None:
+def test_no_other_part_knows_how_a_head_works() -> None:
     """Names of the settings of heads, and their folders, stand in their folders only."""
     source = ROOT / "src" / "disconer"
     private = re.compile(

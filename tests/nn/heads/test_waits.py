@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 
@@ -14,26 +12,16 @@ from nn.heads.sentences import cut, words
 from nn.toy import toy_model
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        {"kind": "hypergraph"},
-        {"kind": "hypergraph", "dilations": [1, 2], "gap_weight": 3.0},
-        {"kind": "sequence"},
-        {"kind": "tagger"},
-        {"kind": "transition"},
-    ],
-    ids=str,
-)
-def test_no_value_on_the_device_is_asked_for_before_the_answer(head: dict[str, Any]) -> None:
+@pytest.mark.parametrize("kind", ["hypergraph", "sequence", "tagger", "transition"])
+def test_no_value_on_the_device_is_asked_for_before_the_answer(kind: str) -> None:
     """The device `meta` has shapes and no values: whatever would wait for a GPU to tell one is an error there."""
-    model = toy_model(("ADR",), head=head, encoder={"lstm": None})
-    network, nowhere = model.network, torch.device("meta")
+    model = toy_model(("ADR",), head={"kind": kind}, encoder={"lstm": None})
+    head, nowhere = model.network.head, torch.device("meta")
     entities = (Entity("ADR", words((1, 2))), Entity("ADR", words((4, 6))))
     [window], aligned = cut(Document("d", "a b c d e f g h", entities), max_subwords=20)
     batch = WordBatch.from_arrays(word_arrays([[window], [window]], model.reader, multiple=8), nowhere)
-    targets = network.head.batch_targets([network.head.window_targets(window, aligned)] * 2)
-    network.to(nowhere)
+    targets = head.batch_targets([head.window_targets(window, aligned)] * 2)
+    network = model.network.to(nowhere)
     network(batch, targets.to(nowhere)).backward()
-    assert all(parameter.grad is not None for parameter in network.head.parameters())
+    assert all(parameter.grad is not None for parameter in head.parameters())
     network.launch(batch)

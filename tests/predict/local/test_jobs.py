@@ -53,9 +53,9 @@ def workers_of(parent: int) -> list[int]:
 def test_one_output_however_many_workers(notes: Path, model: Path, tmp_path: Path, suffix: str) -> None:
     one, two = tmp_path / f"one.{suffix}", tmp_path / f"two.{suffix}"
     format = {"jsonl": "jsonl", "xml": "bioc-xml"}[suffix]
-    told = f"written: {N:,} documents with 2,578 entities as {format} in"
-    assert run(notes, "-o", one, "--to", format, "--model", model).stderr == f"{told} {one}\n"
-    assert run(notes, "-o", two, "--to", format, "--model", model, "--jobs", 2).stderr == f"{told} {two}\n"
+    told = f"({format}), from {N:,} documents with 2,578 entities"
+    assert run(notes, "-o", one, "--to", format, "--model", model).stderr == f"written: {one} {told}\n"
+    assert run(notes, "-o", two, "--to", format, "--model", model, "--jobs", 2).stderr == f"written: {two} {told}\n"
     assert two.read_bytes() == one.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == [one.name, two.name]
     assert workers_of(os.getpid()) == []
@@ -105,7 +105,7 @@ def test_what_a_worker_raises_is_raised_here(notes: Path, model: Path, tmp_path:
         run(notes, "-o", tmp_path / "out.jsonl", "--model", model, "--jobs", 2, "--labels", "Drug")
 
 
-def test_nobody_outlives_the_command(notes: Path, model: Path, tmp_path: Path) -> None:
+def test_no_process_outlives_the_command(notes: Path, model: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "disconer", "predict", notes, "-o", tmp_path / "out", "--model", model, "-j", "2"]
     started = subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL)
     while len(workers := workers_of(started.pid)) < 2:

@@ -73,7 +73,9 @@ def test_an_exported_model_reads_no_other_file(location: str, tmp_path: Path) ->
         path.write_bytes(VALUES.tobytes())
     graph = with_tensor(external("w", location.format(secret=secret)))
     (folder / "network.onnx").write_bytes(graph.SerializeToString())
-    with pytest.raises(DisconerError, match=r"(?s)network\.onnx.*weights in other files.*values of 'w' in another"):
+    with pytest.raises(
+        DisconerError, match=r"(?s)network\.onnx.*weights from external files.*values of 'w' in another"
+    ):
         exported_sessions(folder)
 
 

@@ -7,16 +7,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from torch.nn.functional import gelu
 
-from disconer import DisconerError, Recognizer
+from disconer import DisconerError, Recognizer, write
+from disconer.cli.evaluate import evaluate_files
 from disconer.core.files import BUNDLED_MODELS, CONFIG
-from disconer.nn.weights import MIDDLE, block_size, quantized
+from disconer.export.graphs import OPSET
+from disconer.export.quantize import quantize
+from disconer.nn.weights import quantized
 from disconer.predict.loading import load
 from disconer.predict.onnx import model as onnx_model
-from disconer.predict.onnx import processor
-from disconer.predict.onnx.processor import has_vnni
+from disconer.predict.onnx import runtime as onnx_runtime
+from disconer.predict.onnx.runtime import session_of
+from disconer.serve.settings import Loading, load_recognizers
 from disconer.store.description import INT8, is_proven, read_description
 
+needs_models = pytest.mark.skipif(
+    not BUNDLED_MODELS.is_dir(), reason="models are not in this checkout: see recipes/README.md"
+)
 TEXTS = [
     "Severe cardiac, hepatic or renal insufficiency within the last 6 months.",
     "Pregnant or breast-feeding women.",
@@ -28,16 +37,62 @@ def found(recognizer: Recognizer, texts: list[str]) -> list[list[tuple[object, f
     return [[(entity.key, entity.score) for entity in document.entities] for document in recognizer.pipe(texts)]
 
 
-def test_a_block_is_off_by_half_a_step_at_most() -> None:
+def test_a_matrix_is_off_by_half_a_step_at_most() -> None:
     matrix = np.random.default_rng(1).normal(size=(6, 96)).astype(np.float32)
     matrix[2] = 0
-    values, scales = quantized(matrix, 32)
-    assert values.shape == (6, 3, 32)
-    again = ((values.astype(np.float32) - MIDDLE) * scales.reshape(6, 3, 1)).reshape(6, 96)
-    assert (np.abs(again - matrix) <= scales.reshape(6, 3).repeat(32, 1) / 2 + 1e-6).all()
-    assert [block_size(n) for n in (384, 96, 16, 30)] == [128, 32, 16, None]
+    values, scales = quantized(matrix)
+    assert (values.shape, values.dtype, scales.shape) == ((96, 6), np.int8, (6,))
+    assert (np.abs(values * scales - matrix.T) <= scales / 2 + 1e-6).all()
 
 
+def product_graph(matrix: np.ndarray, activation: str | None = None) -> bytes:
+    """A graph of one product, with 8 bits."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    inputs, nodes = "x", []
+    if activation is not None:
+        nodes, inputs = [helper.make_node(activation, ["x"], ["activated"])], "activated"
+    graph = helper.make_graph(
+        [*nodes, helper.make_node("MatMul", [inputs, "matrix"], ["y"])],
+        "product",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["rows", matrix.shape[1]])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["rows", matrix.shape[0]])],
+        [numpy_helper.from_array(matrix.T.copy(), "matrix")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+    quantize(model)
+    assert "MatMulIntegerToFloat" in {node.op_type for node in model.graph.node}
+    return model.SerializeToString()
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_the_largest_products_do_not_overflow_whatever_the_processor(
+    old: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if old:
+        monkeypatch.setattr(onnx_runtime, "has_vnni", lambda: False)
+    matrix = np.full((64, 384), 127, np.float32)
+    rows = np.full((3, 384), 127, np.float32) * np.array([[1], [-1], [0]], np.float32)
+    (product,) = session_of(product_graph(matrix), Path("product"))({"x": rows})
+    assert (product == rows @ matrix.T).all()
+
+
+@pytest.mark.parametrize("activation", [None, "Gelu"])
+def test_a_row_is_rounded_by_itself(activation: str | None) -> None:
+    random = np.random.default_rng(2)
+    matrix, rows = random.normal(size=(48, 96)).astype(np.float32), random.normal(size=(5, 96)).astype(np.float32)
+    rows[3] *= 1000
+    rows[4] = 0
+    session = session_of(product_graph(matrix, activation), Path("product"))
+    (together,) = session({"x": rows})
+    expected = (rows if activation is None else gelu(torch.from_numpy(rows)).numpy()) @ matrix.T
+    sizes = np.abs(expected).max(1, keepdims=True)
+    assert (np.abs(together - expected) <= 0.03 * sizes + 1e-5).all()
+    alone = np.concatenate([session({"x": row[None]})[0] for row in rows])
+    assert (alone == together).all()
+
+
+@needs_models
 def test_a_text_gets_the_same_entities_in_any_batch() -> None:
     ner = Recognizer.from_pretrained("clinical-trials", runtime="onnx", precision="int8")
     together = found(ner, TEXTS)
@@ -50,12 +105,14 @@ def test_a_text_gets_the_same_entities_in_any_batch() -> None:
     assert [len(one) for one in together] == [len(one) for one in exact]
 
 
+@needs_models
 @pytest.mark.parametrize("name", ["clinical-trials", "biomedical", "pharmacovigilance", "patient-posts"])
 def test_the_cards_of_bundled_models_prove_their_loss(name: str) -> None:
     assert is_proven(read_description(BUNDLED_MODELS / name))
     assert "Computed with 8 bits" in (BUNDLED_MODELS / name / "README.md").read_text("utf-8")
 
 
+@needs_models
 @pytest.mark.parametrize(
     ("vnni", "after", "expected"), [(True, 0.698, True), (True, 0.696, False), (True, None, False), (False, 0.7, False)]
 )
@@ -81,23 +138,38 @@ def test_auto_takes_int8_where_it_pays(
     assert chosen == [expected]
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("flags\t\t: fpu avx2 avx512_vnni", True),
-        ("Features\t: fp asimd asimddp", True),
-        ("flags\t\t: fpu avx2", False),
-        ("model name\t: avx512_vnni", False),
-    ],
-)
-def test_what_a_processor_can_do(line: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "cpuinfo").write_text(f"processor\t: 0\n{line}\n")
-    monkeypatch.setattr(processor, "CPUINFO", tmp_path / "cpuinfo")
-    assert has_vnni.__wrapped__() is expected
-    monkeypatch.setattr(processor, "CPUINFO", tmp_path / "none")
-    assert has_vnni.__wrapped__() is False
+@needs_models
+def test_evaluate_runs_a_model_in_the_precision_asked_for(tmp_path: Path) -> None:
+    ner = Recognizer.from_pretrained("clinical-trials", runtime="onnx")
+    write(ner.pipe(TEXTS), gold := tmp_path / "gold.jsonl")
+    in_fp32, in_int8 = (
+        evaluate_files(gold, model="clinical-trials", precision=precision) for precision in ("fp32", "int8")
+    )
+    assert in_fp32.overall.f1 == 1
+    assert in_fp32.calibration != in_int8.calibration
 
 
+@needs_models
+def test_a_service_loads_models_in_the_precision_asked_for() -> None:
+    (served,) = load_recognizers({"m": "clinical-trials"}, Loading(precision="int8")).values()
+    assert found(served, TEXTS) == found(Recognizer.from_pretrained("clinical-trials", precision="int8"), TEXTS)
+    with pytest.raises(DisconerError, match="no precision 'int4'"):
+        load_recognizers({"m": "clinical-trials"}, Loading(precision="int4"))  # type: ignore[arg-type]
+
+
+@needs_models
+def test_spacy_runs_a_model_in_the_precision_asked_for() -> None:
+    spacy = pytest.importorskip("spacy", reason="needs spaCy: pip install 'disconer[spacy]'")
+    scores = []
+    for precision in ("fp32", "int8"):
+        nlp = spacy.blank("en")
+        nlp.add_pipe("disconer", config={"precision": precision})
+        scores.append(nlp(TEXTS[0]).spans["disconer"].attrs["scores"])
+    assert scores[0] != scores[1]
+    assert scores[0] == pytest.approx(scores[1], abs=0.2)
+
+
+@needs_models
 def test_torch_has_no_int8() -> None:
     with pytest.raises(DisconerError, match="torch does not run a model in int8"):
         Recognizer.from_pretrained("clinical-trials", runtime="torch", precision="int8")

@@ -162,11 +162,38 @@ def test_what_a_reader_leaves_is_not_taken_for_the_answers_to_others() -> None:
     assert list(runtime.find(batches(20, 5))) == [20, 21, 22, 23, 24]
 
 
+def test_whoever_comes_after_a_reader_that_left_learns_that_the_network_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def answer_one_of_three(connection: Any) -> None:
+        received = [unpack(connection.recv_bytes()) for _ in range(3)]
+        connection.send(received[0].piece_ids.item())
+
+    monkeypatch.setattr(client, "GRACE", 0)
+    runtime = runtime_of(answer_one_of_three)
+    found = runtime.find(batches(1, 9))
+    assert next(found) == 1
+    found.close()  # type: ignore[attr-defined]
+    monkeypatch.setattr(runtime, "_send", lambda batch: None)  # what is sent may wait in the system
+    errors: list[DisconerError] = []
+
+    def ask() -> None:
+        try:
+            list(runtime.find(batches(20, 1)))
+        except DisconerError as error:
+            errors.append(error)
+
+    asking = Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(5)
+    assert [error.what for error in errors] == ["The process that runs the network has exited"]
+
+
 @pytest.mark.parametrize("n", [1, 1000])  # it is missed as its answer is awaited, and as batches are sent
 def test_a_network_that_is_gone_is_an_error_and_no_endless_wait(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "GRACE", 0)
     runtime = runtime_of(lambda connection: connection.recv_bytes())
-    with pytest.raises(DisconerError, match="The process that has the network is gone"):
+    with pytest.raises(DisconerError, match="The process that runs the network has exited"):
         list(runtime.find(batches(1, n)))
 
 

@@ -87,10 +87,17 @@ def test_plots_are_there_when_there_is_something_to_plot() -> None:
         "Loss while training",
     ]
     notes = [one.text for one in page.all("title")]
-    assert "all entities, score at least 0.90: precision 100.0, recall 50.0, F1 66.7" in notes
+    assert "all entities, score at least 0.900: precision 100.0, recall 50.0, F1 66.7" in notes
     assert "best: epoch 2, F1 60.0" in notes
     unscored = PREDICTED.replace(entities=(entity("ADR: pain"),))
     assert parsed(page_of((GOLD, unscored))).all("figure") == []
+
+
+def test_the_best_threshold_gives_the_f1_that_is_told() -> None:
+    gold = Document("d", "pain pain", (Entity("ADR", ((0, 4),)),))
+    scored = (Entity("ADR", ((0, 4),), score=0.874), Entity("ADR", ((5, 9),), score=0.872))
+    page = page_of((gold, gold.replace(entities=scored)))
+    assert "F1 is highest, 100.0, with the predictions that score at least 0.874." in page
 
 
 def test_nothing_wrong() -> None:

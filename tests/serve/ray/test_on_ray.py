@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -32,7 +33,10 @@ from disconer.serve.ray import deployment  # noqa: E402
 from disconer.serve.ray.deployment import free_port, start_with_room  # noqa: E402
 from disconer.serve.settings import RayPlan, Replicas  # noqa: E402
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(" " in sys.executable, reason="Ray Serve cannot start a Python whose path contains a space"),
+]
 
 HOST, CLIENTS = "127.0.0.1", 6
 PAUSE = 0.05  # seconds of a client between two requests: the machine is needed for replicas that start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from fastapi.testclient import TestClient
 from disconer import DisconerError
 from disconer.serve.problems import Problem
 from disconer.serve.ray.replica import Replica, Settings, inspect_models
-from disconer.serve.settings import Limits, Loading
+from disconer.serve.settings import Limits, Loading, RayPlan
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model, toy_model
 
@@ -88,3 +89,12 @@ def test_the_parser_of_a_model_is_used_only_if_the_user_names_it(tmp_path: Path)
     assert list(inspect_models(settings.models, named)["identities"]) == ["letters"]
     with TestClient(Replica(replace(settings, loading=named)).__serve_build_asgi_app__()) as client:
         assert client.post("/v1/predict", json={"texts": ["some pain"]}).status_code == 200
+
+
+def test_a_python_that_ray_serve_cannot_start_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="needs Ray: pip install 'disconer[ray]'")
+    from disconer.serve.ray.deployment import start_with_room
+
+    monkeypatch.setattr(sys, "executable", "/opt/my tools/bin/python")
+    with pytest.raises(DisconerError, match=r"its path contains a space. Got /opt/my tools/bin/python"):
+        start_with_room(RayPlan())

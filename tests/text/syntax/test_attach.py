@@ -64,7 +64,7 @@ def test_a_second_run_parses_nothing(tmp_path: Path) -> None:
     assert accounts[0].without == accounts[1].without == {"too hot": 1}
 
 
-def test_another_parser_parses_anew(tmp_path: Path) -> None:
+def test_another_parser_parses_again(tmp_path: Path) -> None:
     for version in ("1", "2"):
         parser = FakeParser(version=version)
         Syntax(parser, cache=ParseCache(tmp_path, parser.identity()))([document("no fever")], Account())
@@ -137,7 +137,7 @@ def test_several_roots_are_kept_and_counted() -> None:
     assert any("1 sentences with several roots" in line for line in account.lines())
 
 
-def test_heads_of_the_data_that_run_in_a_circle_are_left_aside_and_parsed_anew() -> None:
+def test_heads_of_the_data_that_run_in_a_circle_are_left_aside_and_parsed_again() -> None:
     account = Account()
     (found,) = Syntax(FakeParser())([with_heads(document("no fever"), (1, 0))], account)
     assert heads(found) == [(1, -1)]

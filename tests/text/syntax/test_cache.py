@@ -74,14 +74,14 @@ def test_an_answer_about_another_number_of_words_is_not_taken(cache: ParseCache)
 @pytest.mark.parametrize(
     "content", [b"not a database at all, but long enough to be looked at" * 9, b"SQLite format 3\0"]
 )
-def test_a_damaged_file_is_begun_anew(cache: ParseCache, content: bytes) -> None:
+def test_a_damaged_file_is_begun_again(cache: ParseCache, content: bytes) -> None:
     cache.path.write_bytes(content)
     assert cache.get(ANSWERS) == {}
     cache.put(ANSWERS)
     assert cache.get(ANSWERS) == ANSWERS
 
 
-def test_a_file_cut_off_in_the_middle_is_begun_anew(cache: ParseCache) -> None:
+def test_a_file_cut_off_in_the_middle_is_begun_again(cache: ParseCache) -> None:
     cache.put({plain_words(f"w{number}"): Tree((-1,), ("root",)) for number in range(2_000)})
     cache.path.write_bytes(cache.path.read_bytes()[:20_000])
     cache.get([plain_words("w7")])

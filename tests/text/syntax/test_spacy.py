@@ -104,7 +104,7 @@ def test_a_folder(blank: Path) -> None:
     assert len(tree.heads) == 4
 
 
-def test_a_folder_trained_anew_is_another_parser(blank: Path) -> None:
+def test_a_folder_trained_again_is_another_parser(blank: Path) -> None:
     before = SpacyParser(str(blank)).identity()
     assert SpacyParser(str(blank)).identity() == before
     weights = blank / "parser" / "model"

@@ -33,6 +33,8 @@ OTHER_IDS = "entity ids that brat cannot hold, replaced"
 SCORES = "scores"
 REWRITTEN = "spaces in relations and attributes"
 
+_SPACED_LABEL = re.compile(r"([^\d\s]\S*(?: [^\d\s]\S*)+) \d+ \d+(?:;\d+ \d+)*")
+
 Pairs = Sequence[tuple[int, int]]
 Mention = tuple[Pairs, str]  # offsets and surface text, as the file has them
 
@@ -193,8 +195,17 @@ def _bad_line(line: str, where: Where) -> BadInput:
         where=where,
         got=excerpt(line),
         expected="'T1<tab>Label start end[;start end…]<tab>text', the offsets whole numbers",
-        fix="Separate the fields by tabs." if line.count("\t") < 2 else "Correct the second field.",
+        fix=_how_to_correct(line),
     )
+
+
+def _how_to_correct(line: str) -> str:
+    fields = line.split("\t")
+    if len(fields) < 3:
+        return "Separate the fields by tabs."
+    if spaced := _SPACED_LABEL.fullmatch(fields[1]):
+        return f"Labels cannot have spaces in brat: write {spaced[1].replace(' ', '_')}."
+    return "Correct the second field."
 
 
 def _repeated(where: Where) -> BadInput:

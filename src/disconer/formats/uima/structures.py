@@ -147,7 +147,7 @@ def _offset(structure: Structure, name: str, where: Where) -> int:
         return value
     raise BadInput(
         "bad-offset",
-        f"The {name} of an annotation is no whole number",
+        f"The {name} of an annotation is not an integer",
         where=Where(where.path, where.line, document=where.document, entity=str(structure.number)),
         got=excerpt(value),
     )

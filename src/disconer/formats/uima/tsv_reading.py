@@ -122,7 +122,7 @@ def _row(line: str, width: int, where: Where) -> Row:
     if not _UNIT.fullmatch(name) or place is None or int(place[1]) > int(place[2]) or len(rest) - 2 < width:
         raise BadInput(
             "bad-syntax",
-            "This line is no token",
+            "This line is not a token",
             where=where,
             got=excerpt(line),
             expected=f"a number such as 1-1, offsets such as 0-4, a text, and {width} columns, separated by tabs",

@@ -149,7 +149,7 @@ class Asked:
         if not _TYPE.fullmatch(self.layer) or not _FEATURE.fullmatch(self.feature):
             raise BadInput(
                 "bad-syntax",
-                "This is no layer and feature",
+                "This is not a layer and a feature",
                 where=Where("metadata"),
                 got=excerpt(f"{self.layer} {self.feature}"),
                 expected="names such as webanno.custom.Finding and value",

@@ -1,16 +1,21 @@
 """Layers that any network may use. They take plain numbers, and import nothing of disconer.
 
-Here those that many networks have: a bidirectional LSTM, and a multilayer perceptron.
+Here those that many networks have: a bidirectional LSTM, a multilayer perceptron, classes of gaps between words, and
+the bias of a rare class.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
+
+# Gaps below the first have a vector each; wider ones share, by powers of the root of 2.
+EXACT_GAPS, GAP_CLASSES = 10, 20
 
 
 class BiLstm(nn.Module):
@@ -67,3 +72,19 @@ def mlp(sizes: Sequence[int], dropout: float) -> nn.Sequential:
     for inputs, outputs in pairwise(sizes):
         layers += [nn.ReLU(), nn.Dropout(dropout), nn.Linear(inputs, outputs)]
     return nn.Sequential(*layers)
+
+
+def gap_class(gaps: Tensor) -> Tensor:
+    """Which vector a gap has.
+
+    >>> gap_class(torch.tensor([0, 9, 10, 13, 15, 500])).tolist()
+    [0, 9, 10, 10, 11, 19]
+    """
+    powers = (torch.log2(gaps.clamp(min=EXACT_GAPS).float() / EXACT_GAPS) * 2).long()
+    wide = EXACT_GAPS + powers.clamp(max=GAP_CLASSES - EXACT_GAPS - 1)
+    return torch.where(gaps < EXACT_GAPS, gaps, wide)
+
+
+def prior_bias(probability: float) -> float:
+    """The bias at which a score starts out as this probability."""
+    return math.log(probability / (1 - probability))

@@ -45,7 +45,7 @@ class FolderRecord:
         outputs = _outputs(folder, target)
         if there is None:
             return cls(folder, settings.model, now, outputs if force else set())
-        if there["settings"] == now:
+        if there["settings"] in (now, now | {"skip_bad": False}):  # outputs made without skipping lack nothing
             return cls(folder, there["model"], now, set(there["outdated"]), exists=True)
         if force or not any(_visible(folder)):
             return cls(folder, settings.model, now, outputs | set(there["outdated"]), exists=True)
@@ -114,7 +114,8 @@ def _named(settings: dict[str, Any], model: str) -> dict[str, Any]:
 
 
 def _visible(folder: Path) -> Iterable[Path]:
-    paths = folder.rglob("*") if folder.is_dir() else ()
+    """The files of a folder. Folders that a run left empty hold nothing that could be taken for an output."""
+    paths = (path for path in folder.rglob("*") if not path.is_dir()) if folder.is_dir() else ()
     return (path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts))
 
 

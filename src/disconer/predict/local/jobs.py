@@ -166,7 +166,7 @@ def _died(name: str, code: int, advice: str) -> DisconerError:
     return DisconerError(
         f"{name} exited before its work was done, so all were stopped",
         got=reason,
-        fix=f"See its output above; without any, memory ran out: {advice}. Then run the same command again.",
+        fix=f"See its output above; if there is none, memory probably ran out: {advice}. Then run it again.",
     )
 
 

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from disconer.core.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where, listed
 from disconer.core.files import CONFIG
 from disconer.core.version import __version__
 from disconer.formats.target import new_file
@@ -163,7 +163,9 @@ def find_parts(folders: Iterable[Path]) -> list[Part]:
     parts = sorted((one.part for one in manifests), key=lambda part: part.share.number)
     if lost := [part.path.name for part in parts if not part.path.is_file()]:
         raise DisconerError(
-            f"Only the manifest is there of {_listed(lost)}", where=where, fix="Copy the files here too."
+            f"{listed(lost, MOST_NAMED)}: the manifest exists, but the part file is missing",
+            where=where,
+            fix="Copy the files here too.",
         )
     return parts
 
@@ -173,12 +175,12 @@ def _check_complete(shares: Sequence[Share], where: Where) -> None:
     n = shares[0].of
     if missing := [str(Share(number, n)) for number in range(1, n + 1) if number not in found]:
         raise DisconerError(
-            f"{len(missing)} of {n} parts are missing: {_listed(missing)}",
+            f"{len(missing)} of {n} parts are missing: {listed(missing, MOST_NAMED)}",
             where=where,
             fix=f"Predict them: --shard {missing[0]}, with the other options as before.",
         )
     if twice := [str(Share(number, n)) for number, times in sorted(found.items()) if times > 1]:
-        raise DisconerError(f"Duplicate parts: {_listed(twice)}", where=where, fix="Give each folder once.")
+        raise DisconerError(f"Duplicate parts: {listed(twice, MOST_NAMED)}", where=where, fix="Give each folder once.")
 
 
 def _check_alike(manifests: Sequence[Manifest], what: str, value: Callable[[Manifest], Any]) -> None:
@@ -188,14 +190,9 @@ def _check_alike(manifests: Sequence[Manifest], what: str, value: Callable[[Mani
     if others := [one.part.path.name for one, own in zip(manifests, values, strict=True) if own != usual]:
         odd = next(own for own in values if own != usual)
         raise DisconerError(
-            f"These parts are not all {what}: {_listed(others)} differ from the others",
+            f"These parts are not all {what}: {listed(others, MOST_NAMED)} differ from the others",
             where=Where(str(manifests[0].part.path.parent)),
             got=odd,
             expected=usual,
             fix="Predict them again with the options of the others, or keep outputs in separate folders.",
         )
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from disconer.config import Config, EncoderConfig, config_from_dict
+from disconer.core.cores import has_vnni
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import CONFIG, ONNX_GRAPH, WEIGHTS, replace_file
 from disconer.nn.encoders import KINDS
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import ScoreScale
-from disconer.predict.onnx.processor import has_vnni
 from disconer.predict.onnx.runtime import OnnxRuntime, Sessions, exported_sessions, stored_sessions
 from disconer.store.description import RUNTIME, RuntimeDescription, damaged, is_proven, read_description, read_scale
 from disconer.store.graphs import INT8_NETWORK, StoredGraphs
@@ -74,11 +74,16 @@ class OnnxModel:
         return "Use the model that it was exported from," if self.stored is None else "Use the model"
 
     def save(self, folder: Path) -> None:
-        """Copy it; what makes the folder a model is written last, and each file atomically."""
+        """Copy it; what makes the folder a model is written last, and each file atomically.
+
+        What made it another model goes first: the weights of that one would be loaded instead of these graphs.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         if folder.samefile(self.folder):
             return
         files = [path.relative_to(self.folder) for path in self.folder.rglob("*") if path.is_file()]
+        for name in {ONNX_GRAPH, WEIGHTS} - {path.name for path in files}:
+            (folder / name).unlink(missing_ok=True)
         for path in sorted(files, key=lambda path: path.name in (ONNX_GRAPH, WEIGHTS)):
             (folder / path).parent.mkdir(exist_ok=True)
             replace_file(folder / path, (self.folder / path).read_bytes())

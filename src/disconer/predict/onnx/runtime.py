@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from disconer.config import HeadSettings
 from disconer.core.background import made_ahead
-from disconer.core.cores import chosen_threads
+from disconer.core.cores import chosen_threads, has_vnni
 from disconer.core.errors import DisconerError, Where, first_line
-from disconer.nn.arrays import WordArrays
+from disconer.nn.arrays import LANE_PLACES, LANE_WORDS, WordArrays, lanes_of
 from disconer.nn.heads.kind import kind_of
 from disconer.nn.runtime import RuntimeName
-from disconer.nn.weights import INT8_SCALES, INT8_VALUES, block_size, quantized
+from disconer.nn.weights import INT8_SCALES, INT8_VALUES, quantized
 from disconer.nn.windows import Found
 from disconer.predict.onnx.outside import tensors_outside
 from disconer.store.graphs import GRAPHS_FOLDER, INT8_NETWORK, NETWORK, ONNX, StoredGraph, StoredGraphs
@@ -100,6 +100,9 @@ class OnnxRuntime:
     def _feed(self, batch: WordArrays) -> dict[str, Any]:
         """The network's inputs, without those that its graph has no use for."""
         made = {"lengths": batch.lengths.astype(np.int32), **self._reader.inputs(batch)}
+        if LANE_WORDS in self._network.inputs:
+            lanes = lanes_of(batch.lengths)
+            made |= {LANE_WORDS: lanes.words, LANE_PLACES: lanes.places}
         return {name: made[name] if name in made else getattr(batch, name) for name in self._network.inputs}
 
 
@@ -145,7 +148,7 @@ def _constants(graph: StoredGraph, weights: ModelWeights) -> dict[str, Array]:
         else:
             constants[name] = weights.read(name, shape, room.reshape(shape))
     for name, shape in graph.quantized.items():
-        values, scales = quantized(weights.read(name, shape), block_size(shape[1]) or 1)
+        values, scales = quantized(weights.read(name, shape))
         constants |= {name + INT8_VALUES: values, name + INT8_SCALES: scales}
     return constants
 
@@ -167,6 +170,8 @@ def _load(graph: Path | bytes, place: Path, weights: Mapping[str, Array] | None 
     _refuse_other_files(graph, place, weights or {})
     options = SessionOptions()
     options.add_session_config_entry("session.load_model_format", "ONNX")  # what was checked is what is loaded
+    if not has_vnni():  # sums of products of 8 bits would overflow in 16: they are computed more slowly, and exactly
+        options.add_session_config_entry("session.x64quantprecision", "1")
     options.intra_op_num_threads = 1
     options.enable_mem_pattern = False  # it would store a memory plan for every batch size
     options.log_severity_level = ONLY_ERRORS
@@ -193,7 +198,7 @@ def _refuse_other_files(graph: Path | bytes, place: Path, weights: Collection[st
         raise _damaged(place, error) from error
     if outside:
         raise DisconerError(
-            "A network of this model has weights in other files, which may be any file of this computer",
+            "This model's graph loads weights from external files, which is not allowed",
             where=Where(str(place)),
             got=f"the values of {outside[0]!r} in another file",
             expected="a graph that contains all its values, as `disconer export` writes it",

@@ -8,22 +8,25 @@ from __future__ import annotations
 import logging
 import os
 import re
+import secrets
 import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import Any
 
 import ray
 from ray.exceptions import ObjectStoreFullError, OutOfMemoryError, RayActorError, RayError
 
 from disconer.core.cores import usable_cores
-from disconer.core.errors import DisconerError
+from disconer.core.errors import DisconerError, first_line
 from disconer.predict.ray.plan import HERE
 
 ADDRESS_VARIABLE = "RAY_ADDRESS"
 # Ray sends its token to an explicit address only if it is told to; that is the user's choice.
 TOKEN_SETTING = "RAY_AUTH_MODE=token"
+TOKEN_VARIABLE = "RAY_AUTH_TOKEN"
 HOST_AND_PORT = re.compile(r"[^\s/]+:\d+")
 STARTS = 2  # attempts to start: Ray waits half a minute for its processes, which may not suffice on a busy machine
 KNOCK_SECONDS = 10
@@ -31,6 +34,18 @@ KNOCK_SECONDS = 10
 # A local Ray sends no usage statistics, and its processes keep their priority.
 _OWN_RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+
+
+def _can_keep_token() -> bool:
+    """Whether Ray has a token, or can write one to the user's home; in a container there may be none."""
+    if TOKEN_VARIABLE in os.environ or f"{TOKEN_VARIABLE}_PATH" in os.environ:
+        return True
+    try:
+        folder = Path.home() / ".ray"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return False
+    return os.access(folder, os.W_OK)
 
 
 def resolve(address: str) -> str:
@@ -45,6 +60,8 @@ def start(*, n_cpus: int, **options: Any) -> None:
     """
     for name, value in _OWN_RAY.items():
         os.environ.setdefault(name, value)
+    if not _can_keep_token():
+        os.environ[TOKEN_VARIABLE] = secrets.token_hex(32)
     for tries_left in reversed(range(STARTS)):
         try:
             with _quiet_stderr():
@@ -80,12 +97,6 @@ def knock(address: str, seconds: float = KNOCK_SECONDS) -> None:
     """Raises OSError if there is no server at `host:port`."""
     host, _, port = address.rpartition(":")
     socket.create_connection((host.strip("[]"), int(port)), timeout=seconds).close()
-
-
-def first_line(error: Exception) -> str:
-    """An error of Ray, shortened for a message."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}"
 
 
 @contextmanager

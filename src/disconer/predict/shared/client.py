@@ -56,7 +56,7 @@ class SharedRuntime:
                 n_waiting -= 1
                 yield self._found()
         finally:  # whoever stops early leaves answers, which are none to the next batches
-            while n_waiting and self._answers.get() is not None:
+            while n_waiting and self._next() is not None:
                 n_waiting -= 1
 
     def _send(self, batch: WordArrays) -> None:
@@ -71,10 +71,16 @@ class SharedRuntime:
         return found
 
     def _answer(self) -> Any:
+        answer = self._next()
+        if answer is None:
+            raise _is_gone()
+        return answer
+
+    def _next(self) -> Any:
+        """The next answer; None, each time, if there will be no other."""
         answer = self._answers.get()
         if answer is None:
-            self._answers.put(None)  # there will be no other
-            raise _is_gone()
+            self._answers.put(None)
         return answer
 
     def _listen(self) -> None:
@@ -87,7 +93,7 @@ class SharedRuntime:
 
 def _is_gone() -> DisconerError:
     sleep(GRACE)
-    return DisconerError("The process that has the network is gone", fix="Run the same command again.")
+    return DisconerError("The process that runs the network has exited", fix="Run the same command again.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,7 +181,7 @@ def _only_discontinuous(entities: Unique) -> Unique:
 def _best_threshold(point: Point | None) -> str:
     if point is None:
         return ""
-    words = f"F1 is highest, {100 * point.f1:.1f}, with the predictions that score at least {point.threshold:.2f}."
+    words = f"F1 is highest, {100 * point.f1:.1f}, with the predictions that score at least {point.shown}."
     return f'<p class="note">{words}</p>\n'
 
 

@@ -27,6 +27,11 @@ class Point(NamedTuple):
     recall: float
     f1: float
 
+    @property
+    def shown(self) -> str:
+        """All digits of the threshold: with a rounded one, other predictions would be kept, and F1 be another."""
+        return f"{self.threshold:.3f}"
+
 
 class Curve:
     """Counts predictions by score; a prediction without a score has score 1."""
@@ -120,7 +125,7 @@ def _spread(points: Sequence[Point]) -> Iterator[Point]:
 
 def _dot(name: str, point: Point) -> Dot:
     note = (
-        f"{name}, score at least {point.threshold:.2f}: precision {100 * point.precision:.1f}, "
+        f"{name}, score at least {point.shown}: precision {100 * point.precision:.1f}, "
         f"recall {100 * point.recall:.1f}, F1 {100 * point.f1:.1f}"
     )
     return Dot(100 * point.recall, 100 * point.precision, note)

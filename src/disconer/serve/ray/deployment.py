@@ -14,7 +14,7 @@ import ray
 from ray import serve
 from ray.serve.context import _get_global_client
 
-from disconer.core.errors import DisconerError
+from disconer.core.errors import DisconerError, first_line
 from disconer.predict.local.messages import error_from_dict
 from disconer.predict.ray.cluster import TOKEN_SETTING, join, knock, resolve, start
 from disconer.predict.ray.plan import HERE
@@ -34,6 +34,12 @@ PROXIES = gate.VARIABLE | {"RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": str(PATIENCE
 
 def start_with_room(plan: RayPlan) -> str:
     """Start a local Ray with room for all replicas of a plan. Returns its address."""
+    if " " in sys.executable:  # its shell does not quote the path
+        raise DisconerError(
+            "Ray Serve cannot start this Python: its path contains a space",
+            got=sys.executable,
+            fix="Install disconer into an environment without one, or serve without --ray.",
+        )
     start(n_cpus=max((plan.replicas.most + SPARE_REPLICAS) * plan.threads, os.cpu_count() or 1))
     return str(ray.get_runtime_context().gcs_address)
 
@@ -167,7 +173,7 @@ def deploy(
     except RuntimeError as error:  # Ray has logged why
         raise DisconerError(
             "Ray could not start the replicas of the service",
-            got=str(error).splitlines()[0],
+            got=first_line(error),
             fix="`serve status` says why. The old replicas keep running.",
         ) from error
     return url

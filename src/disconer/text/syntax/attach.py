@@ -107,7 +107,7 @@ class Account:
             return
         yield (
             f"syntax: {self.with_heads:,} of {self.sentences:,} sentences have heads "
-            f"({self.kept:,} brought them along, {self.asked:,} were parsed now)"
+            f"({self.kept:,} had them in the data, {self.asked:,} were parsed now)"
         )
         ledger = Ledger()
         self.enter(ledger)
@@ -198,11 +198,15 @@ class Syntax:
         """A parser that fails on every sentence, for a reason other than the sentences, is an error in any case."""
         down = [answer for answer in found.values() if isinstance(answer, Unparsed) and not answer.lasting]
         if self.parser and found and len(down) == len(found):
-            raise DisconerError(
-                f"The parser {self.parser.name} gave no tree for any of {len(found):,} sentences",
-                got=down[0].reason,
-                fix="Fix that, or choose another parser (syntax.parser).",
-            )
+            raise self.no_trees(len(found), down[0].reason)
+
+    def no_trees(self, n_sentences: int, reason: str) -> DisconerError:
+        """The error that the parser gave none."""
+        return DisconerError(
+            f"The parser {self.parser.name if self.parser else ''} gave no tree for any of {n_sentences:,} sentences",
+            got=reason,
+            fix="Fix that, or choose another parser (--parser, or syntax.parser in a configuration).",
+        )
 
     def _complete(self, document: Document, trees: dict[Words, Tree | Unparsed], account: Account) -> Document:
         sentences = document.sentences or ()

@@ -107,7 +107,7 @@ def test_the_table_is_mapped_and_cannot_be_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["shorten", "remove", "noise"])
-def test_a_damaged_cache_is_made_anew(damage: str, tmp_path: Path, cache: Path) -> None:
+def test_a_damaged_cache_is_made_again(damage: str, tmp_path: Path, cache: Path) -> None:
     path = str(glove(tmp_path))
     load_vectors(path)
     names = sorted(file.name for file in next((cache / "vectors").iterdir()).iterdir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,15 @@ from disconer.export.onnx import export_model
 from disconer.nn.arrays import word_arrays
 from disconer.nn.devices import sent_at_once
 from disconer.nn.heads.grid import GRID
+from disconer.nn.heads.grid.cells import Cells
+from disconer.nn.heads.grid.graphs import PairGraph
 from disconer.nn.heads.grid.head import GridHead
 from disconer.nn.heads.grid.kind import GridSettings
-from disconer.nn.layers.pair_cells import Cells
-from disconer.nn.layers.pair_graph import PairGraph
-from disconer.nn.layers.pair_grid import gap_class
-from disconer.nn.pairs import NEIGHBOURS
+from disconer.nn.heads.grid.pairs import NEIGHBOURS
+from disconer.nn.layers import gap_class
 from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Subwords
-from disconer.nn.windows import Window, windows
+from disconer.nn.windows import MAX_WORDS, Window, windows
 from disconer.store.checkpoint import Model
 from disconer.text import segment
 from disconer.text.alignment import TokenEntity, align
@@ -131,6 +132,14 @@ def literal_scores(head: GridHead, sentence: torch.Tensor, first: int, second: i
     return scores + torch.einsum("x,xoy,y->o", left, matrices, right)
 
 
+def test_cells_count_the_scores_of_many_labels() -> None:
+    """Those of as many labels as real corpora have do not change the batches of prediction."""
+    settings, labels = GridSettings(reach=48), [str(number) for number in range(300)]
+    for n_words in range(1, MAX_WORDS + 1):
+        assert GRID.cells(n_words, settings, labels[:21]) == n_words * min(48, n_words)
+    assert GRID.cells(512, settings, labels) * 256 >= 512 * 512 * len(labels)
+
+
 class Sentences:
     """As much of a batch as the head reads."""
 
@@ -192,6 +201,22 @@ def test_the_loss_is_that_written_out(decoding: str) -> None:
     assert float(head.loss(vectors, batch, targets)) == pytest.approx(expected, rel=1e-4)
 
 
+@torch.no_grad()
+def test_a_pair_that_is_an_entity_with_and_without_a_gap_has_the_larger_weight() -> None:
+    """In whichever order the two are written: on a GPU there is none."""
+    model = lively_grid(decoding="paths", gap_weight=3.0)
+    model.network.eval()
+    entities = (Entity("ADR", words((1, 6))), Entity("ADR", words((1, 2), (4, 6))))
+    [window], aligned = prepared(model, Document("d", TEXT, entities), max_subwords=20)
+    head, batch = model.network.head, word_batch([window], model.reader)
+    vectors = model.network.words(batch)
+    targets = head.batch_targets([head.window_targets(window, aligned)])
+    reversed_targets = replace(targets, entities=targets.entities.flip(1))
+    only_gapped = replace(targets, entities=targets.entities[:, targets.entities[-1] == 1])
+    losses = [float(head.loss(vectors, batch, one)) for one in (targets, reversed_targets, only_gapped)]
+    assert losses[0] == losses[1] == losses[2]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("decoding", ["envelopes", "paths"])
 def test_exported_it_finds_the_same(decoding: str, tmp_path: Path) -> None:
@@ -210,7 +235,7 @@ def test_exported_it_finds_the_same(decoding: str, tmp_path: Path) -> None:
 def test_sizes_that_a_gpu_likes_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a GPU, grids are filled up to few sizes; here with the same fillers on the CPU."""
     from disconer.nn import devices
-    from disconer.nn.layers import pair_cells as module
+    from disconer.nn.heads.grid import cells as module
 
     model = lively_grid()
     texts = [TEXT[: 2 * n - 1] for n in (1, 3, 9, 10, 10, 2, 9, 9, 9, 9, 9, 10, 10)]

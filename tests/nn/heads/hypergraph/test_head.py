@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +14,8 @@ import torch
 from disconer import Document, Entity, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.arrays import WordArrays
-from disconer.nn.devices import sent_at_once
 from disconer.nn.heads.hypergraph import HYPERGRAPH
-from disconer.nn.heads.hypergraph.graphs import hypergraph_graphs
-from disconer.nn.heads.hypergraph.head import HypergraphHead
+from disconer.nn.heads.hypergraph.head import HypergraphHead, hypergraph_graphs
 from disconer.nn.heads.hypergraph.kind import HypergraphSettings
 from disconer.nn.heads.hypergraph.paths import shifted
 from disconer.nn.heads.hypergraph.reading import MOST_ENTITIES, pairs_of
@@ -33,7 +30,6 @@ from nn.toy import toy_model
 TEXT = "a b c d e f g h i j"  # ten words of one character, two apart
 LABELS = ["ADR", "Drug"]
 SMALL = {"reach": 4, "hidden": 6, "dropout": 0.0}
-GRID = {"dilations": (1, 2), "channels": 4, "biaffine": 3}
 WORD_SIZE = 5
 
 
@@ -102,16 +98,12 @@ def test_what_a_window_cuts_teaches_nothing_there() -> None:
     assert second.taught.tolist() == [made[1].owns(word) for word in range(len(made[1]))]
 
 
-with_and_without_grid = pytest.mark.parametrize("settings", [{}, GRID], ids=["words", "grid"])
-
-
 @torch.no_grad()
 @pytest.mark.parametrize("gap_weight", [1.0, 3.0, 0.5])
-@with_and_without_grid
-def test_the_loss_is_that_over_all_sets_of_entities(settings: dict[str, Any], gap_weight: float) -> None:
+def test_the_loss_is_that_over_all_sets_of_entities(gap_weight: float) -> None:
     """Two sentences, each the start of the same ten words; of the second, two words are not learned."""
     made, entities = cut(*(Entity("ADR", words(*one)) for one in ([(0, 2)], [(0, 1), (2, 3)], [(1, 2)])))
-    head = lively_head(gap_weight=gap_weight, **settings)
+    head = lively_head(gap_weight=gap_weight)
     sentences, batch = batch_of(4, 3)
     targets = head.window_targets(made[0], entities)
     learned = [np.array([True] * 4), np.array([True, False, False])]
@@ -132,10 +124,8 @@ def test_the_loss_is_that_over_all_sets_of_entities(settings: dict[str, Any], ga
     assert float(loss) == pytest.approx(expected, rel=1e-5)
 
 
-@with_and_without_grid
-def test_sums_best_sets_and_gradients_are_those_of_all_sets_of_entities(settings: dict[str, Any]) -> None:
-    """Of windows whose grids are of two sizes."""
-    head, lengths = lively_head(**settings), [3, 10, 5]
+def test_sums_best_sets_and_gradients_are_those_of_all_sets_of_entities() -> None:
+    head, lengths = lively_head(), [3, 10, 5]
     sentences, batch = batch_of(*lengths)
     given, pairs = head.scores(sentences, batch)
     given.retain_grad()
@@ -160,44 +150,11 @@ def test_sums_best_sets_and_gradients_are_those_of_all_sets_of_entities(settings
     assert found == expected
 
 
-@torch.no_grad()
-def test_the_grid_sees_pairs_around_and_nothing_of_other_windows() -> None:
-    """Two convolutions of 3 x 3 see three pairs away at most; the scores alone, the pair itself."""
-    sentences, batch = batch_of(10)
-    changed = sentences.clone()
-    changed[:, 9] += 1
-    differing = {}
-    for name, settings in {"words": {}, "grid": GRID}.items():
-        head = lively_head(**settings)
-        (one, _), (other, _) = head.scores(sentences, batch), head.scores(changed, batch)
-        differing[name] = {tuple(place) for place in (one != other).any(1).any(-1).nonzero().tolist()}
-    assert differing["words"] == {(offset, 9 - offset) for offset in range(4)}
-    assert differing["grid"] > differing["words"]
-    assert all(offset + first >= 3 for offset, first in differing["grid"])
-
-
-@torch.no_grad()
-def test_sizes_that_a_gpu_likes_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    from disconer.nn import devices
-    from disconer.nn.layers import pair_cells
-
-    head = lively_head(**GRID)
-    sentences, batch = batch_of(1, 9, 10, 2, 9)
-    plain, _ = head.scores(sentences, batch)
-    monkeypatch.setattr(pair_cells, "size_multiple", lambda device: devices.GPU_SIZE_MULTIPLE)
-    monkeypatch.setattr(pair_cells, "padded_count", lambda count, _: devices.padded_count(count, torch.device("cuda")))
-    monkeypatch.setattr(pair_cells, "sent", sent_at_once)
-    torch.testing.assert_close(head.scores(sentences, batch)[0], plain)
-    monkeypatch.setattr(pair_cells, "cells_at_once", lambda device: 2**20)
-    torch.testing.assert_close(head.scores(sentences, batch)[0], plain)
-
-
-@with_and_without_grid
-def test_in_bf16_scores_are_about_the_same_and_learn(settings: dict[str, Any]) -> None:
+def test_in_bf16_scores_are_about_the_same_and_learn() -> None:
     sentences, batch = batch_of(9, 4)
-    plain, _ = lively_head(**settings).scores(sentences, batch)
-    half, _ = lively_head(**settings).bfloat16().scores(sentences.bfloat16(), batch)
-    head = lively_head(**settings)
+    plain, _ = lively_head().scores(sentences, batch)
+    half, _ = lively_head().bfloat16().scores(sentences.bfloat16(), batch)
+    head = lively_head()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         mixed, _ = head.scores(sentences, batch)
         head.log_partition(mixed).sum().backward()
@@ -208,9 +165,8 @@ def test_in_bf16_scores_are_about_the_same_and_learn(settings: dict[str, Any]) -
 
 
 @torch.no_grad()
-@with_and_without_grid
-def test_a_window_finds_the_same_whatever_shares_its_batch(settings: dict[str, Any]) -> None:
-    head, lengths = lively_head(reach=6, **settings), [7, 1, 9, 4]
+def test_a_window_finds_the_same_whatever_shares_its_batch() -> None:
+    head, lengths = lively_head(reach=6), [7, 1, 9, 4]
     sentences, batch = batch_of(*lengths)
     together = head.collect(head.launch(sentences, batch))
     assert any(len(one.ranges) > 1 for own in together for one in own)
@@ -234,10 +190,9 @@ def test_even_if_every_choice_is_good_it_comes_to_an_end() -> None:
     assert torch.isfinite(head.log_partition(head.launch(sentences, batch).scores)).all()
 
 
-@pytest.mark.parametrize("dilations", [(), (1, 2, 3)])
-def test_a_new_head_finds_next_to_nothing_and_learns_at_once(dilations: tuple[int, ...]) -> None:
+def test_a_new_head_finds_next_to_nothing_and_learns_at_once() -> None:
     torch.manual_seed(0)
-    head = HYPERGRAPH.build(HypergraphSettings(dilations=dilations), LABELS, word_size=WORD_SIZE)
+    head = HYPERGRAPH.build(HypergraphSettings(), LABELS, word_size=WORD_SIZE)
     sentences, batch = batch_of(30)
     scores = head.launch(sentences, batch).scores
     assert 0 < float(head.log_partition(scores).detach().mean()) < 0.2
@@ -246,14 +201,13 @@ def test_a_new_head_finds_next_to_nothing_and_learns_at_once(dilations: tuple[in
 
 
 @torch.no_grad()
-@with_and_without_grid
-def test_the_graph_gives_the_scores_of_the_head(settings: dict[str, Any]) -> None:
-    """The reader finds pairs, and their neighbours, by itself."""
-    head = lively_head(**settings)
+def test_the_graph_gives_the_scores_of_the_head() -> None:
+    """The reader finds pairs by itself."""
+    head = lively_head()
     lengths = [5, 9, 1]
     sentences, batch = batch_of(*lengths)
     arrays: WordArrays = SimpleNamespace(lengths=np.array(lengths), word_mask=np.zeros((3, 9)))  # type: ignore[assignment]
-    reader = HYPERGRAPH.reader(HypergraphSettings(**{**SMALL, **settings}), LABELS, graphs={})
+    reader = HYPERGRAPH.reader(HypergraphSettings(**SMALL), LABELS, graphs={})
     graph, inputs = hypergraph_graphs(head).scores, reader.inputs(arrays)
     assert [*inputs] == [*graph.inputs]
     (found,) = graph.module(sentences, torch.tensor(lengths), *map(torch.from_numpy, inputs.values()))
@@ -264,9 +218,8 @@ def test_the_graph_gives_the_scores_of_the_head(settings: dict[str, Any]) -> Non
 
 
 @pytest.mark.slow
-@with_and_without_grid
-def test_exported_it_finds_the_same(settings: dict[str, Any], tmp_path: Path) -> None:
-    head = {"kind": "hypergraph", **SMALL, **settings, "reach": 8}
+def test_exported_it_finds_the_same(tmp_path: Path) -> None:
+    head = {"kind": "hypergraph", **SMALL, "reach": 8}
     model = toy_model(tuple(LABELS), layers=0, encoder={"lstm": None}, head=head)
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
@@ -286,7 +239,5 @@ def test_memory_grows_with_words_reach_and_labels() -> None:
     settings = HypergraphSettings(reach=10)
     assert HYPERGRAPH.cells(20, settings, LABELS) == 2 * HYPERGRAPH.cells(10, settings, LABELS)
     assert HYPERGRAPH.cells(20, settings, LABELS * 20) > HYPERGRAPH.cells(20, settings, LABELS)
-    with_grid = settings.model_copy(update={"dilations": (1, 2, 3)})
-    assert HYPERGRAPH.cells(20, with_grid, LABELS) > HYPERGRAPH.cells(20, settings, LABELS)
     wider = settings.model_copy(update={"reach": 20})
     assert HYPERGRAPH.cells(20, wider, LABELS) == 2 * HYPERGRAPH.cells(20, settings, LABELS)

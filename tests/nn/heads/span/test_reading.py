@@ -45,6 +45,19 @@ def test_one_label_or_several() -> None:
     assert multilabel.probabilities[0, 2] == pytest.approx(1 / (1 + np.e))
 
 
+def test_of_equally_probable_labels_a_span_has_one() -> None:
+    spans, scores = places((0, 0, 1), (0, 1, 2)), np.array([[0, 3, 3, 1], [0, 1, 90, 90]], dtype=np.float32)
+    found = decide(spans, scores, np.ones(2, dtype=np.float32), [4], multilabel=False)
+    assert found.labelled.tolist() == [[True, False, False], [False, True, False]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_scores_of_labels_do_not_overflow() -> None:
+    scores = np.array([[0, -1e3, 1e3]], dtype=np.float32)
+    found = decide(places((0, 0, 1)), scores, np.ones(1, dtype=np.float32), [4], multilabel=True)
+    assert found.probabilities.tolist() == [[0, 1]]
+
+
 def test_pairs_share_a_label_and_have_a_word_between_them() -> None:
     spans = places((0, 0, 1), (0, 1, 2), (0, 3, 4), (0, 5, 6), (1, 7, 8))
     labelled = np.array([[1, 0], [1, 0], [1, 1], [0, 1], [1, 1]], dtype=bool)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from disconer.config import EncoderConfig
-from disconer.core.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import replace_file
 from disconer.core.types import Sentence
 from disconer.nn.encoders import Words
@@ -96,7 +96,7 @@ def load_words(folder: Path) -> list[str]:
         raise DisconerError(
             "The words of this model are missing or damaged",
             where=Where(str(path)),
-            got=str(error).split("\n")[0],
+            got=first_line(error),
             fix="Copy the complete model again.",
         ) from error
     return words

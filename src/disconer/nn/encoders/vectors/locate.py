@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from disconer.core.errors import DisconerError, Where
+from disconer.core.errors import DisconerError, Where, first_line
 from disconer.nn.encoders.hub import PACKAGES, package_folders
 from disconer.nn.encoders.vectors.files import Floats, Row, Rows
 
@@ -42,7 +42,7 @@ def _vectors(path: Path) -> Floats:
         raise DisconerError(
             "This array of word vectors is damaged",
             where=Where(str(path)),
-            got=str(error).split("\n")[0].rstrip("."),
+            got=first_line(error),
             fix="Copy or download the complete file again.",
         ) from error
     if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.size:
@@ -63,7 +63,7 @@ def _words(path: Path) -> list[str]:
         raise DisconerError(
             "The words of a table of vectors cannot be read",
             where=Where(str(path)),
-            got=str(error).split("\n")[0].rstrip("."),
+            got=first_line(error),
             expected="one word per line (.txt), a list or the row of each word (.json), a column of words (.parquet)",
             fix="Copy or download the complete file again.",
         ) from error

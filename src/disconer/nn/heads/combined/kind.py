@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class CombinedSettings(HeadSettings):
-    """The combined head: actions on a stack of spans, chosen with the evidence of a span head trained with it."""
+    """The combined head: actions on a stack of spans, chosen with evidence from a jointly trained span head."""
 
     kind: Literal["combined"] = "combined"
     spans: SpanSection = Field(
@@ -36,7 +36,7 @@ class CombinedKind(HeadKind[CombinedSettings]):
     """See `HeadKind`."""
 
     name = "combined"
-    about = "actions on a stack of spans make the entities, chosen with the evidence of a span head trained with it"
+    about = "actions on a stack of spans build the entities, chosen with evidence from a jointly trained span head"
     settings = CombinedSettings
 
     def build(self, settings: CombinedSettings, labels: Sequence[str], *, word_size: int) -> CombinedHead:

@@ -10,6 +10,7 @@ import numpy as np
 
 from disconer.core.errors import DisconerError
 from disconer.nn.arrays import WordArrays
+from disconer.nn.heads.grid.pairs import NEIGHBOURS, WIDEST_GAP, length_groups, neighbours, places, sizes
 from disconer.nn.heads.grid.reading import (
     AFTER_LABELS,
     Decoding,
@@ -19,8 +20,8 @@ from disconer.nn.heads.grid.reading import (
     read_window,
 )
 from disconer.nn.heads.kind import Arrays, RunGraph
-from disconer.nn.pairs import NEIGHBOURS, WIDEST_GAP, length_groups, neighbours, places, sizes
 from disconer.nn.reader import Floats, Ints
+from disconer.nn.scores import sigmoid
 from disconer.nn.windows import Found
 
 P = TypeVar("P", "Envelopes", "Steps")
@@ -93,7 +94,7 @@ class GridReader:
         pairs = self._pairs(lengths)
         scores = self._scores(words, pairs)
         cell, number = (scores[:, : 1 - AFTER_LABELS] > self._least).nonzero()
-        likely = probabilities(scores[cell])  # (likely, scores)
+        likely = sigmoid(scores[cell])  # (likely, scores)
         ends = [pairs.ends[place] for place in cell.tolist()]
         return read_window(
             zip(ends, number.tolist(), likely.tolist(), strict=True),
@@ -111,7 +112,7 @@ class GridReader:
         own, first, last = rows[pairs.own], pairs.first, pairs.first + pairs.gap
         cell = np.flatnonzero((scores[:, : 1 - AFTER_LABELS] > self._least).any(axis=1))  # most pairs are nothing
         own, first, last = own[cell], first[cell], last[cell]
-        likely = probabilities(scores[cell])
+        likely = sigmoid(scores[cell])
         labelled, after = likely[:, :-AFTER_LABELS], likely[:, -AFTER_LABELS:]
         place, label = (labelled > self._threshold).nonzero()
         probability = labelled[place, label]
@@ -160,15 +161,10 @@ class GridReader:
         return Pairs(own, first, gap, inputs, ends)
 
 
-def probabilities(scores: Floats) -> Floats:
-    """Of scores, as a sigmoid that does not overflow."""
-    return ((1 + np.tanh(scores / 2)) / 2).astype(np.float32, copy=False)
-
-
 def least_score(threshold: float) -> float:
     """A score below those of all probabilities above a threshold, however they are rounded.
 
-    >>> probabilities(np.float32([least_score(0.5), least_score(0.9999999)])).round(3).tolist()
+    >>> sigmoid(np.float32([least_score(0.5), least_score(0.9999999)])).round(3).tolist()
     [0.5, 0.9990000128746033]
     """
     lower = min(threshold, SURE) - ROUNDING

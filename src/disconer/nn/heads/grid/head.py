@@ -12,10 +12,11 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from disconer.nn.devices import moved
+from disconer.nn.heads.grid.cells import Cells, plan_grids, score_cells
+from disconer.nn.heads.grid.pair_grid import PairGrid
 from disconer.nn.heads.grid.reading import AFTER_LABELS, Decoding, Likely, read_likely
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
-from disconer.nn.layers.pair_cells import Cells, plan_grids, score_cells
-from disconer.nn.layers.pair_grid import PairGrid, prior_bias
+from disconer.nn.layers import prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
 from disconer.nn.windows import Found, Window
@@ -116,11 +117,13 @@ class GridHead(nn.Module):
         learnt = self._learnt(cells, batch, targets.unknown)  # (M,)
         n_labels = len(self.labels)
 
-        heavier = torch.where(gapped == 1, self.gap_weight, 1.0)
         wanted = torch.zeros_like(cells.scores[:, :n_labels])
         wanted[entity, label] = 1
-        weight = learnt[:, None].repeat(1, n_labels)
-        weight[entity, label] *= heavier
+        # A pair may be an entity of a label twice, with and without a gap: the larger weight counts.
+        heavier = torch.ones_like(wanted).flatten()
+        own_weight = torch.where(gapped == 1, self.gap_weight, 1.0).to(heavier)
+        heavier.scatter_reduce_(0, entity * n_labels + label, own_weight, "amax", include_self=False)
+        weight = learnt[:, None] * heavier.view_as(wanted)
         loss = _cross_entropy(cells.scores[:, :n_labels], wanted, weight)
 
         linked = torch.zeros_like(learnt)

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class GridSettings(HeadSettings):
-    """The grid head: every pair of words is scored, in view of the pairs around it."""
+    """The grid head: every pair of words is scored, in the context of neighbouring pairs."""
 
     kind: Literal["grid"] = "grid"
     decoding: Decoding = Field(
         default="envelopes",
-        description="How entities are read: envelopes (first and last word, then fragments) or paths (as in W2NER).",
+        description="How entities are decoded: envelopes (first and last word, then fragments) or paths (as in W2NER).",
     )
     reach: Count | None = Field(
         default=48,
@@ -54,6 +54,7 @@ class GridSettings(HeadSettings):
 
 COVERED = 0.999  # fraction of the entities that the reach must cover
 NARROWEST = 16  # a small sample must not bind a model more tightly
+NUMBERS_PER_CELL = 256  # `HeadKind.cells` counts hundreds of numbers
 
 
 class GridKind(HeadKind[GridSettings]):
@@ -61,7 +62,7 @@ class GridKind(HeadKind[GridSettings]):
 
     name = "grid"
     about = (
-        "it scores pairs of words, in view of the pairs around them, for entities that stretch from one to the other"
+        "it scores each pair of words, in the context of neighbouring pairs, as the first and last word of an entity"
     )
     settings = GridSettings
     variants = (
@@ -72,7 +73,7 @@ class GridKind(HeadKind[GridSettings]):
 
     def build(self, settings: GridSettings, labels: Sequence[str], *, word_size: int) -> GridHead:
         from disconer.nn.heads.grid.head import GridHead
-        from disconer.nn.layers.pair_grid import PairGrid
+        from disconer.nn.heads.grid.pair_grid import PairGrid
 
         grid = PairGrid(
             word_size=word_size,
@@ -96,7 +97,9 @@ class GridKind(HeadKind[GridSettings]):
         return grid_reach(entities, settings.reach, settings.decoding)
 
     def cells(self, n_words: int, settings: GridSettings, labels: Sequence[str]) -> int:
-        return n_words * min(settings.reach or n_words, n_words)
+        in_grid = n_words * min(settings.reach or n_words, n_words)
+        biaffine = n_words**2 * (len(labels) + AFTER_LABELS)  # scores of all pairs, whatever the reach
+        return max(in_grid, biaffine // NUMBERS_PER_CELL)  # the larger: with few labels, only the grid counts
 
     def propose(self, survey: Survey, settings: GridSettings) -> Proposal[GridSettings]:
         widths = sorted(

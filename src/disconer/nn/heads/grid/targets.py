@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from disconer.evaluate.check import Reach, WordEntity
+from disconer.nn.arrays import columns
 from disconer.nn.heads.grid.reading import Decoding, Envelopes, Steps, is_part, read_entities
 from disconer.nn.reader import Floats, Ints
 from disconer.text.alignment import TokenEntity
@@ -41,13 +42,8 @@ def grid_targets(
             words = [word for start, end in ranges for word in range(start, end)]
             links.update((word, following - word) for word, following in pairwise(words))
     return GridTargets(
-        _columns(sorted(cells), 4), _columns(sorted(links), 2), np.array(sorted(set(unknown)), dtype=np.int64)
+        columns(sorted(cells), 4), columns(sorted(links), 2), np.array(sorted(set(unknown)), dtype=np.int64)
     )
-
-
-def _columns(rows: list[tuple[int, ...]], n_columns: int) -> Ints:
-    """Shape: (n_columns, rows)"""
-    return np.array(rows, dtype=np.int64).reshape(-1, n_columns).T
 
 
 # Why an entity is lost.

@@ -14,9 +14,9 @@ from torch.nn.functional import relu, softplus
 from disconer.nn.devices import moved, sent
 from disconer.nn.heads.hypergraph.inside import IMPOSSIBLE, Algebra, inside
 from disconer.nn.heads.hypergraph.paths import Edges, why_not
-from disconer.nn.heads.hypergraph.reading import Pairs, Starts, pairs_of, read_entities
-from disconer.nn.layers.pair_cells import plan_grids, score_cells
-from disconer.nn.layers.pair_grid import GAP_CLASSES, PairGrid, gap_class
+from disconer.nn.heads.hypergraph.reading import FIRST, SCORES, SECOND, Pairs, Starts, pairs_of, read_entities
+from disconer.nn.heads.kind import Graph, HeadGraphs
+from disconer.nn.layers import GAP_CLASSES, gap_class
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Bools, Ints
 from disconer.nn.windows import Found, Window
@@ -60,7 +60,7 @@ BEST = Algebra(_best, torch.cat, torch.split)
 class EdgeScorer(nn.Module):
     """Scores of all edges of each label for pairs of words: the first of an entity, and the one that an edge leads to.
 
-    They see both words, their product, how far they are apart, and, if a grid was convolved, the pairs around.
+    They see both words, their product, and how far they are apart.
     """
 
     def __init__(self, *, word_size: int, hidden: int, edges: Edges, n_labels: int, dropout: float) -> None:
@@ -74,18 +74,14 @@ class EdgeScorer(nn.Module):
             for bias, (kind, *_) in zip(self.output.bias.view(-1, n_labels), edges.names, strict=True):
                 bias.fill_(0.0 if kind == "end" else RARE)
 
-    def forward(self, words: Tensor, first: Tensor, second: Tensor, around: Tensor | None = None) -> Tensor:
-        """first, second: the words of pairs, by number. around: what the grid says of them, for the hidden units.
-
-        Shape: (words, d), (M,), (M,), (M, H) -> (M, edges * labels)
-        """
+    def forward(self, words: Tensor, first: Tensor, second: Tensor) -> Tensor:
+        """first, second: the words of pairs, by number.  Shape: (words, d), (M,), (M,) -> (M, edges * labels)"""
         at_first, at_second = self.added(words).chunk(2, dim=1)  # (words, H) each
         left, right = self.multiplied(words).chunk(2, dim=1)
         distance = self.distance(gap_class(second - first))  # (M, H)
         added = at_first.index_select(0, first) + at_second.index_select(0, second)
         multiplied = left.index_select(0, first) * right.index_select(0, second)
-        hidden = added + multiplied + distance
-        scores: Tensor = self.output(self.dropout(relu(hidden if around is None else hidden + around)))
+        scores: Tensor = self.output(self.dropout(relu(added + multiplied + distance)))
         return scores
 
 
@@ -127,31 +123,20 @@ class Scored(NamedTuple):
 
 
 class HypergraphHead(nn.Module):
-    """Entities as trees of choices. See `HypergraphSettings` and `paths`.
-
-    grid: sees pairs of words in view of the pairs around them, and has a score for each hidden unit of the scorer.
-    """
+    """Entities as trees of choices. See `HypergraphSettings` and `paths`."""
 
     def __init__(
-        self,
-        *,
-        labels: Sequence[str],
-        reach: int,
-        edges: Edges,
-        scorer: EdgeScorer,
-        gap_weight: float,
-        grid: PairGrid | None = None,
+        self, *, labels: Sequence[str], reach: int, edges: Edges, scorer: EdgeScorer, gap_weight: float
     ) -> None:
         super().__init__()
         self.labels = tuple(labels)
         self.label_numbers = {label: number for number, label in enumerate(self.labels)}
-        self.reach, self.edges, self.gap_weight = reach, edges, gap_weight
-        self.grid, self.scorer = grid, scorer
+        self.reach, self.edges, self.scorer, self.gap_weight = reach, edges, scorer, gap_weight
 
     @property
     def stages(self) -> dict[str, nn.Module]:
         """See `Head`."""
-        return {"edges": self.scorer} if self.grid is None else {"grid": self.grid, "edges": self.scorer}
+        return {"edges": self.scorer}
 
     def axis_names(self) -> Mapping[str, AxisNames]:
         """See `Transferable`."""
@@ -230,16 +215,28 @@ class HypergraphHead(nn.Module):
 
     def scores(self, words: Tensor, batch: WordBatch) -> tuple[Tensor, Pairs]:
         """IMPOSSIBLE beyond the end of a sentence.  Shape: (B, N, d) -> (offsets, edges, W, labels)"""
-        lengths = np.asarray(batch.lengths)
-        around, order = None, None
-        if self.grid is not None:
-            plans = plan_grids(lengths, self.reach, words.device)
-            around = score_cells(self.grid, plans, words).scores  # (M, H)
-            order = np.concatenate([plan.rows[plan.lengths > 0] for plan in plans])
-        pairs = pairs_of(lengths, words.shape[1], self.reach, order)
+        pairs = pairs_of(np.asarray(batch.lengths), words.shape[1], self.reach)
         first, second, cell = sent([pairs.first, pairs.second, pairs.cell], words.device)
-        scores = self.scorer(words.flatten(0, 1), first, second, around).float()  # (M, edges * labels)
+        scores = self.scorer(words.flatten(0, 1), first, second).float()  # (M, edges * labels)
         n_words = len(pairs.word)
         everywhere = scores.new_full((n_words * pairs.n_offsets, scores.shape[1]), IMPOSSIBLE)
         by_word = everywhere.index_copy(0, cell, scores).view(n_words, pairs.n_offsets, len(self.edges), -1)
         return by_word.permute(1, 2, 0, 3).contiguous(), pairs
+
+
+class HypergraphGraph(nn.Module):
+    """The scores of edges, for ONNX only."""
+
+    def __init__(self, scorer: EdgeScorer) -> None:
+        super().__init__()
+        self.scorer = scorer
+
+    def forward(self, words: Tensor, lengths: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor]:
+        """Shape: (B, N, d), (B,), (M,), (M,) -> (M, edges * labels)"""
+        return (self.scorer(words.flatten(0, 1), first, second),)
+
+
+def hypergraph_graphs(head: HypergraphHead) -> HeadGraphs:
+    inputs = {name: {0: "pairs"} for name in (FIRST, SECOND)}
+    example = (torch.arange(11), torch.arange(11) + 1)
+    return HeadGraphs(Graph(HypergraphGraph(head.scorer), inputs, (SCORES,), example=example))

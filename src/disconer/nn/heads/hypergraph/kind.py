@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from disconer.config.section import Count, Fraction, HeadSettings, Rate, Sizes
+from disconer.config.section import Count, Fraction, HeadSettings, Rate
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
 from disconer.nn.heads.hypergraph.paths import Edges, hypergraph_reach
@@ -18,7 +18,6 @@ from disconer.text.alignment import TokenEntity
 
 if TYPE_CHECKING:
     from disconer.nn.heads.hypergraph.head import HypergraphHead
-    from disconer.nn.layers.pair_grid import PairGrid
 
 
 class HypergraphSettings(HeadSettings):
@@ -32,17 +31,11 @@ class HypergraphSettings(HeadSettings):
         default=3, description="Maximum fragments per entity; those with more are missed. 1: none is discontinuous."
     )
     memory: Count = Field(
-        default=2, description="The number of words of the first fragment is known later modulo this; 1: not at all."
+        default=2, description="Nodes store the length of the first fragment modulo this number; 1: not at all."
     )
     hidden: Count = Field(default=150, description="Hidden units between pairs of words and the scores of edges.")
-    dropout: Fraction = Field(default=0.3, description="Dropout of the hidden units, and in the grid.")
-    dilations: Sizes = Field(
-        default=(),
-        description="Dilations of successive convolutions over a grid of word pairs, under the scores; []: no grid.",
-    )
-    channels: Count = Field(default=48, description="Channels of the grid.")
-    biaffine: Count = Field(default=64, description="Size of the vectors of the grid's biaffine product.")
-    gap_weight: Rate = Field(default=1.0, description="Weight in the loss of trees that have a discontinuous entity.")
+    dropout: Fraction = Field(default=0.3, description="Dropout of the hidden units.")
+    gap_weight: Rate = Field(default=3.0, description="Weight in the loss of trees that have a discontinuous entity.")
 
 
 COVERED = 0.999  # fraction of the entities that each limit must cover
@@ -66,24 +59,15 @@ class HypergraphKind(HeadKind[HypergraphSettings]):
             word_size=word_size, hidden=settings.hidden, edges=edges, n_labels=len(labels), dropout=settings.dropout
         )
         return HypergraphHead(
-            labels=labels,
-            reach=settings.reach,
-            edges=edges,
-            scorer=scorer,
-            gap_weight=settings.gap_weight,
-            grid=_grid(settings, word_size) if settings.dilations else None,
+            labels=labels, reach=settings.reach, edges=edges, scorer=scorer, gap_weight=settings.gap_weight
         )
 
     def reach(self, entities: Sequence[TokenEntity], n_words: int, settings: HypergraphSettings) -> Reach:
         return hypergraph_reach((entity.key for entity in entities), settings.reach, _edges(settings))
 
     def cells(self, n_words: int, settings: HypergraphSettings, labels: Sequence[str]) -> int:
-        n_pairs, of_word = n_words * min(settings.reach, n_words), 0
-        of_pair = 2 * settings.hidden + 2 * len(_edges(settings)) * len(labels)
-        if settings.dilations:
-            of_pair += 2 * settings.channels * (1 + len(settings.dilations)) + 2 * settings.hidden
-            of_word = settings.hidden * (settings.biaffine + 1 + n_words)  # the biaffine's products are of all pairs
-        return n_pairs * (1 + of_pair // NUMBERS_PER_CELL) + n_words * of_word // NUMBERS_PER_CELL
+        numbers = 2 * settings.hidden + 2 * len(_edges(settings)) * len(labels)
+        return n_words * min(settings.reach, n_words) * (1 + numbers // NUMBERS_PER_CELL)
 
     def propose(self, survey: Survey, settings: HypergraphSettings) -> Proposal[HypergraphSettings]:
         ranges = [entity.ranges for sentence in survey.sentences for entity in sentence.entities]
@@ -99,38 +83,23 @@ class HypergraphKind(HeadKind[HypergraphSettings]):
         yield f"None has more than {settings.max_fragments} fragments."
 
     def graphs(self, head: HypergraphHead) -> HeadGraphs:
-        from disconer.nn.heads.hypergraph.graphs import hypergraph_graphs
+        from disconer.nn.heads.hypergraph.head import hypergraph_graphs
 
         return hypergraph_graphs(head)
 
     def reader(
         self, settings: HypergraphSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]
     ) -> TreeReader:
-        return TreeReader(labels, _edges(settings), reach=settings.reach, dilations=settings.dilations)
+        return TreeReader(labels, _edges(settings), reach=settings.reach)
 
     def near_reader(
         self, settings: HypergraphSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]
     ) -> TreeReader:
-        return TreeReader(labels, _edges(settings), reach=settings.reach, dilations=settings.dilations, near=NEAR)
+        return TreeReader(labels, _edges(settings), reach=settings.reach, near=NEAR)
 
 
 def _edges(settings: HypergraphSettings) -> Edges:
     return Edges(settings.max_fragments, settings.memory)
-
-
-def _grid(settings: HypergraphSettings, word_size: int) -> PairGrid:
-    """Its scores are evidence for the hidden units, so that nothing in it depends on labels."""
-    from disconer.nn.layers.pair_grid import PairGrid
-
-    return PairGrid(
-        word_size=word_size,
-        channels=settings.channels,
-        dilations=settings.dilations,
-        biaffine=settings.biaffine,
-        hidden=settings.hidden,
-        n_scores=settings.hidden,
-        dropout=settings.dropout,
-    )
 
 
 def _covering(values: Sequence[int], least: int) -> int:

@@ -14,13 +14,12 @@ from disconer.nn.arrays import WordArrays
 from disconer.nn.heads.hypergraph.inside import BEST, IMPOSSIBLE, SUM, inside
 from disconer.nn.heads.hypergraph.paths import Choose, Edges, Step, shifted, walk
 from disconer.nn.heads.kind import Arrays
-from disconer.nn.pairs import NEIGHBOURS, WIDEST_GAP, neighbours
 from disconer.nn.reader import Floats, Ints
+from disconer.nn.scores import softplus
 from disconer.nn.windows import Found
 from disconer.text.alignment import Range
 
-# Inputs and the output of the graph of a hypergraph head; after the first two, with convolutions only (`PairGraph`).
-FIRST, SECOND, CELL, GAP, SCORES = "first", "second", "cell", "gap", "scores"
+FIRST, SECOND, SCORES = "first", "second", "scores"  # inputs and output of the graph of a hypergraph head
 MOST_ENTITIES = 100  # of a word and a label: only an untrained model finds more
 SMALLEST = 1e-300  # keeps a logarithm finite
 
@@ -29,7 +28,7 @@ class Pairs(NamedTuple):
     """Pairs of words of a batch within reach of one another, M of them. The batch has W words without padding.
 
     row, word: of each word, its window, and its place there.  Shape: (W,)
-    first, second: of each pair, the words as places in (B, N). All pairs of a window come together.  Shape: (M,)
+    first, second: of each pair, the words as places in (B, N).  Shape: (M,)
     cell: its place in (W, offsets).  Shape: (M,)
     """
 
@@ -41,20 +40,16 @@ class Pairs(NamedTuple):
     n_offsets: int
 
 
-def pairs_of(lengths: Ints, n_words: int, reach: int, order: Ints | None = None) -> Pairs:
-    """n_words: of a window with its padding. order: of the windows whose pairs come one after another; None: as given.
+def pairs_of(lengths: Ints, n_words: int, reach: int) -> Pairs:
+    """n_words: of a window with its padding.
 
-    >>> pairs = pairs_of(np.array([1, 2]), n_words=2, reach=2, order=np.array([1, 0]))
+    >>> pairs = pairs_of(np.array([1, 2]), n_words=2, reach=2)
     >>> pairs.first.tolist(), pairs.second.tolist(), pairs.cell.tolist()
-    ([2, 2, 3, 0], [2, 3, 3, 0], [2, 3, 4, 0])
+    ([0, 2, 2, 3], [0, 2, 3, 3], [0, 2, 3, 4])
     """
     n_offsets = min(reach, int(lengths.max()))
     row, word = np.nonzero(np.arange(n_words) < lengths[:, None])
-    numbers = np.arange(len(row))  # of words, in the order of their pairs
-    if order is not None:
-        numbers = numbers[np.argsort(np.argsort(order)[row], kind="stable")]
-    place, offset = np.nonzero(np.arange(n_offsets) < (lengths[row] - word)[numbers, None])
-    number = numbers[place]
+    number, offset = np.nonzero(np.arange(n_offsets) < (lengths[row] - word)[:, None])
     first = (row * n_words + word)[number]
     return Pairs(row, word, first, first + offset, number * n_offsets + offset, n_offsets)
 
@@ -133,38 +128,16 @@ class Tree:
         return ((step, -softplus(-weight) - some) for step, weight in zip(steps, weights, strict=True))
 
 
-def softplus(value: float) -> float:
-    """log(1 + e^value), without overflow."""
-    return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
-
-
 class TreeReader:
-    """Makes entities of the scores of a hypergraph head's graph. See `ScoreReader`.
+    """Makes entities of the scores of a hypergraph head's graph. See `ScoreReader`."""
 
-    dilations: of the convolutions over pairs of words.
-    """
-
-    def __init__(
-        self,
-        labels: Sequence[str],
-        edges: Edges,
-        *,
-        reach: int,
-        dilations: Sequence[int] = (),
-        near: float | None = None,
-    ) -> None:
+    def __init__(self, labels: Sequence[str], edges: Edges, *, reach: int, near: float | None = None) -> None:
         self._labels, self._edges, self._reach, self._near = labels, edges, reach, near
-        self._dilations = np.array(dilations, np.int64)
 
     def inputs(self, batch: WordArrays) -> Arrays:
         """See `ScoreReader`."""
-        pairs, n_words = self._pairs(batch), batch.word_mask.shape[1]
-        inputs = {FIRST: pairs.first, SECOND: pairs.second}
-        if not len(self._dilations):
-            return inputs
-        (row, word), gap = np.divmod(pairs.first, n_words), pairs.second - pairs.first
-        around = neighbours(row, word, gap, self._dilations)
-        return inputs | {CELL: pairs.first * n_words + word + gap, GAP: np.minimum(gap, WIDEST_GAP), NEIGHBOURS: around}
+        pairs = self._pairs(batch)
+        return {FIRST: pairs.first, SECOND: pairs.second}
 
     def _pairs(self, batch: WordArrays) -> Pairs:
         return pairs_of(batch.lengths, batch.word_mask.shape[1], self._reach)

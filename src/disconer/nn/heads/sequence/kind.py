@@ -25,11 +25,11 @@ class SequenceSettings(HeadSettings):
     kind: Literal["sequence"] = "sequence"
     max_labels: Count = Field(default=8, description="Maximum labels, and so entities, per word; more are missed.")
     label_size: Count = Field(default=32, description="Size of the embedding of a label.")
-    size: Count = Field(default=256, description="Hidden units of the LSTM that writes the labels.")
-    dropout: Fraction = Field(default=0.4, description="Dropout of what the LSTM reads, and of what labels are from.")
-    beam: Count = Field(
-        default=1, description="Sequences of labels that go on together in prediction; 1: only the likeliest label."
+    size: Count = Field(default=256, description="Hidden units of the LSTM that generates the labels.")
+    dropout: Fraction = Field(
+        default=0.4, description="Dropout of the LSTM's input, and of what the labels are predicted from."
     )
+    beam: Count = Field(default=1, description="Beam size in prediction; 1: greedy search.")
 
 
 NUMBERS_PER_CELL = 128  # `HeadKind.cells` counts hundreds of numbers
@@ -39,7 +39,7 @@ class SequenceKind(HeadKind[SequenceSettings]):
     """See `HeadKind`."""
 
     name = "sequence"
-    about = "an LSTM writes the labels of each word, one for each entity that it belongs to"
+    about = "an LSTM generates the labels of each word, one for each entity that it belongs to"
     settings = SequenceSettings
     variants = tuple(f"max_labels={most}" for most in (1, 2, 4, 8))
 

@@ -32,7 +32,7 @@ class RelationSettings(Section):
 
     enabled: bool = Field(default=True, description="Score pairs of fragments; without it nothing is discontinuous.")
     overlapping: bool = Field(
-        default=True, description="Learn also which fragments share text, as a further training signal."
+        default=True, description="Also learn which fragments overlap, as an additional training signal."
     )
     hidden: Sizes = Field(default=(150,), description="Hidden units of each layer, first to last; []: none.")
     dropout: Fraction = Field(default=0.4, description="Dropout of the hidden units.")
@@ -160,7 +160,9 @@ class SpanKind(HeadKind[SpanSettings]):
     """See `HeadKind`."""
 
     name = "span"
-    about = "it classifies spans, then pairs of them, and entities are the maximal cliques of what belongs together"
+    about = (
+        "it classifies spans, then pairs of them; entities are the maximal cliques of fragments that belong together"
+    )
     settings = SpanSettings
     variants = (*(f"max_width={width}" for width in range(6, 17)), "max_width=null")
 

@@ -20,6 +20,7 @@ from disconer.core.errors import DisconerWarning
 from disconer.nn.arrays import WordArrays
 from disconer.nn.heads.kind import Arrays, RunGraph
 from disconer.nn.reader import Bools, Floats, Ints
+from disconer.nn.scores import sigmoid
 from disconer.nn.windows import Found
 from disconer.text.fragment_graph import assemble
 
@@ -83,11 +84,12 @@ def decide(
     kept = at_most_one_per_word(spans.row, margins, lengths)
     spans, scores = spans[kept], scores[kept]
     if multilabel:
-        probabilities = (1 / (1 + np.exp(-scores[:, 1:]))).astype(np.float32)
+        probabilities = sigmoid(scores[:, 1:])
         return Fragments(spans, probabilities, probabilities > threshold)
     powers = np.exp(scores - scores.max(-1, keepdims=True))
     probabilities = (powers[:, 1:] / powers.sum(-1, keepdims=True)).astype(np.float32)
-    return Fragments(spans, probabilities, probabilities == probabilities.max(-1, keepdims=True))
+    best = probabilities.argmax(-1)  # of equal ones the first
+    return Fragments(spans, probabilities, np.arange(probabilities.shape[-1]) == best[:, None])
 
 
 def at_most_one_per_word(row: Ints, margin: Floats, lengths: Sequence[int]) -> Bools:
@@ -218,7 +220,7 @@ def _read_graph(fragments: Fragments, row: int, edges: Edges, labels: Sequence[s
 def _warn_of_more(label: str) -> None:
     warnings.warn(
         f"More than {MOST_ENTITIES:,} entities {label} in one window: the others are left out. The model has learnt "
-        "little, or the text is a list without end.",
+        "little, or the text is an extremely long list.",
         DisconerWarning,
         stacklevel=2,
     )

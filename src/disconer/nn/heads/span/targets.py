@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from disconer.evaluate.check import Reach, WordEntity
+from disconer.nn.arrays import columns
 from disconer.nn.heads.span.reading import MOST_ENTITIES, SpanPlaces
 from disconer.nn.reader import Ints
 from disconer.text.alignment import Range, TokenEntity
@@ -107,16 +108,11 @@ def span_target_batch(targets: Sequence[SpanTargets], label_numbers: Mapping[str
             rows.append((row, start, end))
             hot += [(origin + number, label_numbers[label]) for label in labels]
         pairs += [(origin + a, origin + b) for a, b in sorted(target.succession)]
-    spans = SpanPlaces(*_columns(rows, 3))
+    spans = SpanPlaces(*columns(rows, 3))
     labelled = np.zeros((len(rows), len(label_numbers)), dtype=bool)
-    labelled[*_columns(hot, 2)] = True
+    labelled[*columns(hot, 2)] = True
     place = np.stack([spans.row, spans.start, spans.end - spans.start - 1])
-    return SpanTargetBatch(spans, _columns(pairs, 2), torch.from_numpy(place), torch.from_numpy(labelled))
-
-
-def _columns(rows: Sequence[tuple[int, ...]], n_columns: int) -> Ints:
-    """Shape: (n_columns, rows)"""
-    return np.array(rows, dtype=np.int64).reshape(-1, n_columns).T
+    return SpanTargetBatch(spans, columns(pairs, 2), torch.from_numpy(place), torch.from_numpy(labelled))
 
 
 def relation_classes(

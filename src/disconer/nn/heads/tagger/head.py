@@ -19,8 +19,7 @@ from disconer.nn.heads.tagger.multilabel import MULTILABEL
 from disconer.nn.heads.tagger.multilabel_head import MultilabelHead
 from disconer.nn.heads.tagger.reading import ANY, CRF_SCORES, EMISSIONS, read_entities
 from disconer.nn.heads.tagger.schemes import Scheme
-from disconer.nn.layers import mlp
-from disconer.nn.layers.pair_grid import prior_bias
+from disconer.nn.layers import mlp, prior_bias
 from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
 from disconer.nn.windows import Found, Window

@@ -26,6 +26,7 @@ from disconer.nn.heads.tagger.parts import WHOLE, Key, join_biohd1234, name_bioh
 from disconer.nn.heads.tagger.reading import EMISSIONS
 from disconer.nn.heads.tagger.schemes import BIOHD1234, check_ranges, largest_first, parse
 from disconer.nn.reader import Floats
+from disconer.nn.scores import sigmoid
 from disconer.nn.windows import Found
 from disconer.text.alignment import Range, words_of
 
@@ -181,5 +182,4 @@ class TagSetReader:
 
     def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
         """See `ScoreReader`."""
-        probabilities = 1 / (1 + np.exp(-scores[EMISSIONS]))
-        return read_tag_sets(probabilities.astype(np.float32), batch.lengths.tolist(), self._tags)
+        return read_tag_sets(sigmoid(scores[EMISSIONS]), batch.lengths.tolist(), self._tags)

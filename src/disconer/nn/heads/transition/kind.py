@@ -23,11 +23,9 @@ class TransitionSection(Section):
 
     stack: Count = Field(default=400, description="Size of a span's vectors: tree LSTM and stack LSTM.")
     actions: Count = Field(default=20, description="Size of an action's embedding, and of the LSTM over actions.")
-    hidden: Count = Field(default=200, description="Hidden units between what an action sees and its scores.")
-    dropout: Fraction = Field(default=0.4, description="Dropout of what an action sees, and of the hidden units.")
-    beam: Count = Field(
-        default=1, description="Sequences of actions that go on together in prediction; 1: only the likeliest action."
-    )
+    hidden: Count = Field(default=200, description="Hidden units of the network that scores actions.")
+    dropout: Fraction = Field(default=0.4, description="Dropout of the input and the hidden units of that network.")
+    beam: Count = Field(default=1, description="Beam size in prediction; 1: greedy search.")
 
 
 class TransitionSettings(TransitionSection, HeadSettings):
@@ -68,7 +66,7 @@ class TransitionKind(HeadKind[TransitionSettings]):
     """See `HeadKind`."""
 
     name = "transition"
-    about = "actions, one after another, shift words on a stack of spans, join spans, and complete them as entities"
+    about = "actions, one after another, shift words onto a stack of spans, join spans, and complete them as entities"
     settings = TransitionSettings
 
     def build(self, settings: TransitionSettings, labels: Sequence[str], *, word_size: int) -> TransitionHead:

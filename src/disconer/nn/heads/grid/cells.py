@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from disconer.nn.devices import cells_at_once, padded_count, sent, size_multiple
-from disconer.nn.layers.pair_grid import PairGrid, Pairs, pairs_within
-from disconer.nn.pairs import length_groups, n_pairs
+from disconer.nn.heads.grid.pair_grid import PairGrid, Pairs, pairs_within
+from disconer.nn.heads.grid.pairs import length_groups, n_pairs
 from disconer.nn.reader import Ints
 
 

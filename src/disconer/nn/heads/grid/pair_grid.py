@@ -6,7 +6,6 @@ not as many as there are words, and its size grows with the length of a sentence
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,8 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, pad
 
-# Gaps below the first have a vector each; wider ones share, by powers of the root of 2.
-EXACT_GAPS, GAP_CLASSES = 10, 20
+from disconer.nn.layers import GAP_CLASSES, gap_class
 
 
 def _shifted(values: Tensor, n_gaps: int) -> Tensor:
@@ -145,19 +143,3 @@ class Biaffine(nn.Module):
         half = half.view(n_rows, n_words * self.n_scores, -1)
         scores = torch.matmul(half, second.transpose(1, 2))  # (b, n * n_scores, n)
         return scores.view(n_rows, n_words, self.n_scores, n_words).transpose(2, 3)
-
-
-def gap_class(gaps: Tensor) -> Tensor:
-    """Which vector a gap has.
-
-    >>> gap_class(torch.tensor([0, 9, 10, 13, 15, 500])).tolist()
-    [0, 9, 10, 10, 11, 19]
-    """
-    powers = (torch.log2(gaps.clamp(min=EXACT_GAPS).float() / EXACT_GAPS) * 2).long()
-    wide = EXACT_GAPS + powers.clamp(max=GAP_CLASSES - EXACT_GAPS - 1)
-    return torch.where(gaps < EXACT_GAPS, gaps, wide)
-
-
-def prior_bias(probability: float) -> float:
-    """The bias at which a score starts out as this probability."""
-    return math.log(probability / (1 - probability))
