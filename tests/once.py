@@ -40,6 +40,11 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
     return made
 
 
+def files_of(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Size and time of every file of a folder, by which a change is seen."""
+    return {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
+
+
 def graphs_once(factory: pytest.TempPathFactory, model: Model) -> StoredGraphs | NoGraphs:
     """The graphs of a model, which take seconds to trace. They hold no weights: models of one structure share them."""
     return made_once(factory, f"graphs-{structure(model)}", lambda _: make_graphs(model))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import torch
 
 from disconer.config import Config
 from disconer.training import TrainingResult, train
-from once import made_once, trainings_make_no_graphs
+from once import files_of, made_once, trainings_make_no_graphs
 from training.synthetic import complaints, prepare
 
 __all__ = ["trainings_make_no_graphs"]
@@ -34,9 +35,18 @@ class Run:
 
 
 @pytest.fixture(scope="session")
-def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A small run from beginning to end, not to be changed."""
-    return made_once(tmp_path_factory, "unbroken", _run)
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """A small run from beginning to end, not to be changed: all workers read it at the same time."""
+    run = made_once(tmp_path_factory, "unbroken", _run)
+    before = files_of(run.out)
+    yield run
+    assert files_of(run.out) == before, "a test wrote into the run that all workers share: take `finished` there"
+
+
+@pytest.fixture
+def finished(unbroken: Run, tmp_path: Path) -> Run:
+    """A copy of that run, to go on with."""
+    return replace(unbroken, out=shutil.copytree(unbroken.out, tmp_path / "finished"))
 
 
 def _run(folder: Path) -> Run:
