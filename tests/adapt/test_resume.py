@@ -18,7 +18,9 @@ from disconer import DisconerError
 from disconer.adapt import adapt
 from disconer.adapt.adaptation import Adaptation
 from disconer.adapt.loop import Loop
+from disconer.core.locks import locked
 from disconer.nn.encoders.transformer.pretrained import load_encoder
+from disconer.runs.processes import LOCK
 
 PATIENCE = 180  # seconds
 
@@ -63,6 +65,17 @@ def test_a_broken_run_goes_on_to_the_same_result(
     weights, expected = (load_file(run.folder / "model.safetensors") for run in (resumed, unbroken))
     torch.testing.assert_close(weights, expected, rtol=0, atol=0)
     assert adapt(encoder, all_texts, tmp_path / "broken", settings, resume=True) == resumed  # nothing left to do
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_a_folder_that_another_run_writes_to_is_left_alone(encoder: str, texts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with locked(out / LOCK), pytest.raises(DisconerError, match="Another run is writing to this folder"):
+        adapt(encoder, [texts], out, quick(steps=1))
+    assert [file.name for file in out.iterdir()] == [LOCK]
+    adapt(encoder, [texts], out, quick(steps=1))
+    assert not (out / LOCK).exists()
 
 
 def test_other_settings_are_refused(encoder: str, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

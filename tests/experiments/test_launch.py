@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from disconer import DisconerError
+from disconer.core.locks import locked
 from disconer.experiments.display import Display
 from disconer.experiments.folder import ExperimentFolder
-from disconer.experiments.launch import Launcher, locked
+from disconer.experiments.launch import Launcher
 from disconer.experiments.study import PlannedRun, load_study
 from experiments.made_runs import made_run
 
@@ -71,17 +72,6 @@ def test_a_run_out_of_memory_is_resumed_when_others_have_ended(
 def test_a_run_out_of_memory_alone_fails(launched: Any) -> None:
     _, failures = launched({"large": STARVES})
     assert failures["large"].startswith("killed by the system (exit code -9)")
-
-
-def test_a_lock_lives_as_long_as_the_process_that_inherits_it(tmp_path: Path) -> None:
-    with locked(tmp_path / "lock") as lock:
-        assert lock is not None
-        process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,))
-    with locked(tmp_path / "lock") as second:
-        assert second is None
-    process.communicate(b"\n")
-    with locked(tmp_path / "lock") as third:
-        assert third is not None
 
 
 def test_a_process_that_an_earlier_command_left_is_waited_for(

@@ -19,11 +19,14 @@ from safetensors.torch import load_file
 
 from disconer import DisconerError
 from disconer.config import config_from_dict, dump_config
+from disconer.core.locks import locked
 from disconer.predict.recognizer import Recognizer
+from disconer.runs.processes import LOCK
 from disconer.store.checkpoint import Model
 from disconer.training import train
 from disconer.training.display import Display
 from disconer.training.state import EpochEnd, RunFolder
+from once import files_of
 from training.conftest import Run
 from training.synthetic import complaints, prepare
 
@@ -214,6 +217,18 @@ def test_data_may_move_but_not_change(finished: Run, tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match=r"content of data\.train \w{8}, not \w{8}\.") as refused:
         train(moved, finished.out, resume=True)
     assert "To continue it" not in str(refused.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+@pytest.mark.parametrize("how", ["resume", "force"])
+def test_a_run_at_work_is_left_alone(how: str, finished: Run) -> None:
+    before = files_of(finished.out)
+    refused = pytest.raises(DisconerError, match="Another run is writing to this folder")
+    with locked(finished.out / LOCK, remove=True), refused:
+        train(finished.config, finished.out, **{how: True})
+    assert files_of(finished.out) == before
+    train(finished.config, finished.out, **{how: True})
+    assert files_of(finished.out).keys() == before.keys()
 
 
 def test_damaged_state(finished: Run) -> None:

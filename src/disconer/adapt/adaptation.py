@@ -33,7 +33,7 @@ from disconer.core.files import replace_file
 from disconer.core.ledger import Ledger
 from disconer.core.version import __version__
 from disconer.nn.encoders.transformer.pretrained import max_subwords
-from disconer.runs.processes import LONG_PATIENCE, build_accelerator
+from disconer.runs.processes import LONG_PATIENCE, alone_in, build_accelerator
 from disconer.runs.state import Stateful, versions
 from disconer.store.card import public_name
 
@@ -241,28 +241,30 @@ def adapt(
     torch.manual_seed(settings.seed)
     pretrained = load_pretrained(encoder)
     _check_length(settings, pretrained, encoder)
-    facts = _facts(encoder, texts, settings)
-    if folder.can_resume:
-        folder.check_facts(facts)
-    elif accelerator.is_main_process:
-        folder.write_facts(facts)
-    source = TextSource([Path(text) for text in texts], format, ledger or Ledger())
-    pretrained = prepare(
-        pretrained, settings, source, encoder=encoder, folder=folder, accelerator=accelerator, display=display
-    )
-    token_folder = Path(tokens) if tokens else folder.tokens
-    cache = read_tokens(source, pretrained, settings, token_folder, accelerator, display)
-    return Adaptation(
-        base=encoder,
-        texts=[str(text) for text in texts],
-        settings=settings,
-        pretrained=pretrained,
-        cache=cache,
-        folder=folder,
-        accelerator=accelerator,
-        display=display,
-        clock=clock,
-    ).run()
+    folder.path.mkdir(parents=True, exist_ok=True)
+    with alone_in(folder.path, accelerator):
+        facts = _facts(encoder, texts, settings)
+        if folder.can_resume:
+            folder.check_facts(facts)
+        elif accelerator.is_main_process:
+            folder.write_facts(facts)
+        source = TextSource([Path(text) for text in texts], format, ledger or Ledger())
+        pretrained = prepare(
+            pretrained, settings, source, encoder=encoder, folder=folder, accelerator=accelerator, display=display
+        )
+        token_folder = Path(tokens) if tokens else folder.tokens
+        cache = read_tokens(source, pretrained, settings, token_folder, accelerator, display)
+        return Adaptation(
+            base=encoder,
+            texts=[str(text) for text in texts],
+            settings=settings,
+            pretrained=pretrained,
+            cache=cache,
+            folder=folder,
+            accelerator=accelerator,
+            display=display,
+            clock=clock,
+        ).run()
 
 
 def _facts(encoder: str, texts: Sequence[str | Path], settings: AdaptSettings) -> dict[str, Any]:

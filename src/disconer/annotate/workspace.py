@@ -17,6 +17,7 @@ from disconer.annotate.documents import Documents, Stored
 from disconer.annotate.history import History, HistoryFile, Kind, Splice, Step
 from disconer.core.errors import DisconerError
 from disconer.core.files import append_line, file_stamp
+from disconer.core.locks import locked
 
 LONGEST_NAME = 150  # characters of a file name; file systems take 255 bytes
 
@@ -55,22 +56,6 @@ class Summary:
     done: bool
 
 
-try:
-    import fcntl
-except ImportError:  # Windows: there, only one process should annotate a folder at a time
-    fcntl = None  # type: ignore[assignment]
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """No other process that annotates the same documents is in such a block meanwhile."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "wb") as lock:
-        if fcntl is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 class Workspace:
     """Documents under annotation. Its methods may be called from many threads, and processes."""
 
@@ -80,6 +65,13 @@ class Workspace:
         self._histories: dict[str, HistoryFile] = {}
         self._lock_file = documents.side / "lock"
         self._marks = _Marks(documents.side / "done.jsonl")
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other thread or process changes the same documents meanwhile."""
+        self._lock_file.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock, locked(self._lock_file, wait=True):
+            yield
 
     def summaries(self) -> list[Summary]:
         with self._lock:
@@ -97,7 +89,7 @@ class Workspace:
 
     def mark(self, id: str, *, done: bool, by: str) -> None:
         """Say that a document is done, or not. One without annotations is then known to have none."""
-        with self._lock, _alone(self._lock_file):
+        with self._alone():
             stored = self.documents.read(id)
             if done and not stored.content:
                 self.documents.write(id, stored.content)
@@ -105,7 +97,7 @@ class Workspace:
 
     def change(self, id: str, version: str, change: Change, *, by: str, kind: Kind = "edit") -> Opened:
         """Save a change that was made to a version of a document."""
-        with self._lock, _alone(self._lock_file):
+        with self._alone():
             stored = self._current(id, version)
             try:
                 document = apply(stored.document, change)
@@ -118,7 +110,7 @@ class Workspace:
             return Opened(saved.stored, saved.history, written.removed_lines)
 
     def undo(self, id: str, version: str, *, by: str) -> Opened:
-        with self._lock, _alone(self._lock_file):
+        with self._alone():
             stored = self._current(id, version)
             step = self._history_file(id).load(version).undoable(version)
             if step is None:
@@ -127,7 +119,7 @@ class Workspace:
             return self._save(stored, content, "undo", by, step.restore, step.reject)
 
     def redo(self, id: str, version: str, *, by: str) -> Opened:
-        with self._lock, _alone(self._lock_file):
+        with self._alone():
             stored = self._current(id, version)
             step = self._history_file(id).load(version).redoable(version)
             if step is None:

@@ -11,8 +11,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
@@ -20,11 +19,9 @@ from typing import IO, Protocol
 from disconer.config import ConfigError
 from disconer.core.cores import THREADS_VARIABLE, usable_cores
 from disconer.core.errors import DisconerError
+from disconer.core.locks import locked
 from disconer.experiments.folder import ExperimentFolder, Record
 from disconer.experiments.study import PlannedRun
-
-if sys.platform != "win32":
-    import fcntl
 
 PAUSE = 0.3  # seconds between looks at the processes
 GRACE = 20.0  # seconds that processes have to end
@@ -181,27 +178,6 @@ class Launcher:
                 process.wait(GRACE)
             except subprocess.TimeoutExpired:
                 process.kill()
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[int | None]:
-    """A descriptor that holds the lock of a run, also in processes that inherit it; None if another one holds it.
-
-    -1 on Windows, which has no such locks.
-    """
-    if sys.platform == "win32":
-        yield -1
-        return
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        held: int | None = descriptor
-    except BlockingIOError:
-        held = None
-    try:
-        yield held
-    finally:
-        os.close(descriptor)  # the lock is free unless a process inherited it
 
 
 def _threads(jobs: int) -> dict[str, str]:

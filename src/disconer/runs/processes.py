@@ -12,6 +12,7 @@ import socket
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -25,6 +26,7 @@ from torch.distributed import PrefixStore, default_pg_timeout  # type: ignore[at
 from torch.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
 from disconer.core.errors import DisconerError, Where, listed
+from disconer.core.locks import locked
 from disconer.nn.devices import cpu_trains_in
 
 if TYPE_CHECKING:
@@ -168,6 +170,38 @@ def differences(everyone: Sequence[tuple[str, Facts]]) -> list[str]:
             said = (f"{value} in {listed(names, NAMED)}" for value, names in holders.items())
             found.append(f"{key} {', but '.join(said)}")
     return found
+
+
+LOCK = ".lock"  # a folder that holds nothing else counts as empty
+LEASE = 120.0  # seconds after which file servers free the locks of a machine that was lost
+
+
+@contextmanager
+def alone_in(folder: Path, accelerator: Accelerator) -> Iterator[None]:
+    """Refuse, in every process, a folder that another run is writing to: each would overwrite the other's files."""
+    several = accelerator.num_processes > 1
+    with ExitStack() as held:
+        free = [not accelerator.is_main_process or _hold(folder / LOCK, held, LEASE if several else 0.0)]
+        if not all(gather_object(free) if several else free):
+            raise DisconerError(
+                "Another run is writing to this folder",
+                where=Where(str(folder)),
+                fix="Wait until it has finished, stop it, or choose another folder.",
+            )
+        yield
+
+
+def _hold(lock: Path, held: ExitStack, seconds: float) -> bool:
+    """Whether the lock became free; it is then held until `held` is closed."""
+    deadline = time.monotonic() + seconds
+    while True:
+        with ExitStack() as attempt:
+            if attempt.enter_context(locked(lock, remove=True)) is not None:
+                held.push(attempt.pop_all())
+                return True
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(PAUSE)
 
 
 def check_shared(accelerator: Accelerator, folder: Path) -> None:

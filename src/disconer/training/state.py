@@ -108,14 +108,13 @@ class RunFolder:
         with open(self._state, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()[:8]
 
-    def open(self, *, resume: bool, force: bool = False) -> bool:
-        """Create the folder, unless it holds something else; returns whether it is a run to resume.
+    def open(self, *, resume: bool, force: bool = False) -> None:
+        """Create the folder, unless it holds something else.
 
-        force: a run that is there may be replaced; see `remove_run`.
+        resume, force: a run that is there may be continued, or replaced; see `remove_run`.
         """
         check_folder(self.path, self.facts, product="the run", run="a training run", resume=resume or force)
         self.path.mkdir(parents=True, exist_ok=True)
-        return self.can_resume and not force
 
     def remove_run(self) -> None:
         """Remove the files of a run, and nothing else; what marks it as a run goes last."""

@@ -22,7 +22,7 @@ from disconer.nn.devices import use_chosen_threads
 from disconer.nn.scores import UNSCALED
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
-from disconer.runs.processes import LONG_PATIENCE, PATIENCE, build_accelerator, check_agreement, check_shared
+from disconer.runs.processes import LONG_PATIENCE, PATIENCE, alone_in, build_accelerator, check_agreement, check_shared
 from disconer.store.checkpoint import Model, load_model, record_figures, record_scale
 from disconer.store.graphs import NoGraphs, StoredGraphs, write_graphs
 from disconer.text.syntax.spec import NONE
@@ -60,10 +60,18 @@ def train(
         check_start(config, replaced=folder.models if force else ())
     patience = LONG_PATIENCE if config.syntax.needed else PATIENCE
     accelerator = build_accelerator(config.training.precision, patience=patience)
-    resume = folder.open(resume=resume, force=force)
+    folder.open(resume=resume, force=force)
+    display = display or Display(quiet=not accelerator.is_main_process)
+    with alone_in(folder.path, accelerator):
+        return _train(config, folder, accelerator, display, resume=folder.can_resume and not force, force=force)
+
+
+def _train(
+    config: Config, folder: RunFolder, accelerator: Accelerator, display: Display, *, resume: bool, force: bool
+) -> TrainingResult:
+    """resume: whether there is a run to continue."""
     facts = run_facts(config, accelerator.num_processes)
     _check_processes(accelerator, folder, config, facts)  # before anything is written: all processes agree
-    display = display or Display(quiet=not accelerator.is_main_process)
     display.device(str(accelerator.device), use_chosen_threads())
     data = read_data(config.data, seed=config.training.seed)
     display.data(data)
