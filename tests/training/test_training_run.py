@@ -21,7 +21,8 @@ from disconer.evaluate.entity_lists import each_document, load_lists
 from disconer.nn.devices import cpu_trains_in
 from disconer.predict.recognizer import Recognizer
 from disconer.training import train
-from disconer.training.state import RunFolder, check_record, data_hash, write_record
+from disconer.training.record import check_record, data_hash, write_record
+from disconer.training.state import RunFolder
 from training.conftest import Run
 from training.synthetic import complaints, prepare
 from training.test_resume import metrics

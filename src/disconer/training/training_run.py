@@ -31,8 +31,9 @@ from disconer.training.display import Display
 from disconer.training.examples import Example, Learnable, examples_fingerprint, make_examples
 from disconer.training.graphs import GraphsAhead, graphs_ahead
 from disconer.training.loop import Loop, predict_all, scale_on
+from disconer.training.record import check_record, facts_of_all, run_facts, write_record
 from disconer.training.start_from import check_start, first_model
-from disconer.training.state import SPEED, RunFolder, check_record, facts_of_all, run_facts, write_record
+from disconer.training.state import SPEED, RunFolder
 
 
 @dataclass(frozen=True, slots=True)

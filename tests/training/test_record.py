@@ -9,7 +9,8 @@ import pytest
 
 from disconer.config import config_from_dict
 from disconer.runs.processes import differences
-from disconer.training.state import RunFolder, facts_of_all, run_facts
+from disconer.training.record import facts_of_all, run_facts
+from disconer.training.state import RunFolder
 from training.conftest import Run
 
 
@@ -41,7 +42,7 @@ def test_settings_are_told_by_name(unbroken: Run) -> None:
 def test_changed_code_is_seen(unbroken: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     here = facts(unbroken)
     assert "torch" in here
-    monkeypatch.setattr("disconer.training.state.code_hash", lambda: "changed")
+    monkeypatch.setattr("disconer.training.record.code_hash", lambda: "changed")
     (found,) = differences([("process 0", here), ("process 1", facts(unbroken))])
     code = here["disconer's code"]
     assert found == f"disconer's code {code} in process 0, but changed in process 1"
