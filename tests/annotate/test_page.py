@@ -52,7 +52,7 @@ def suggested(browser: Browser, folder: Path) -> Iterator[Page]:
 
 
 def ready(page: Page) -> None:
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(30_000)
     page.wait_for_selector("#text .line")
 
 

@@ -82,19 +82,19 @@ def test_a_training_is_stopped_before_its_process_is_there(tmp_path: Path, monke
 
     def slow_start(*args: Any, **settings: Any) -> subprocess.Popen[bytes]:
         asked.set()
-        assert stopped.wait(20)
+        assert stopped.wait(50)
         return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 
     monkeypatch.setattr(trainer, "subprocess", SimpleNamespace(Popen=slow_start, DEVNULL=subprocess.DEVNULL))
     project = Project(Settings(path=done_folder(tmp_path / "notes", 12)), word_finder)
     for _ in range(2):  # the process of a first training is none of the second
         project.train("annotator")
-        assert asked.wait(20)
+        assert asked.wait(50)
         project.trainer.stop()
         stopped.set()
         start = time.monotonic()
         assert project.trainer.wait().state == "stopped"
-        assert time.monotonic() - start < 20
+        assert time.monotonic() - start < 50  # and not the 60 of its process
         asked.clear()
         stopped.clear()
 
@@ -113,7 +113,7 @@ def test_a_training_is_stopped_while_its_data_are_prepared(tmp_path: Path, monke
     project.train("annotator")
     start = time.monotonic()
     assert project.trainer.wait().state == "stopped"
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 50  # and not the 60 of its process
 
 
 @pytest.mark.slow

@@ -57,9 +57,9 @@ def test_half_a_character_is_widened_to_the_whole() -> None:
 
 def test_a_text_of_flags_takes_no_longer_than_another() -> None:
     assert [place for place in range(81) if is_boundary("🇩" * 80, place)] == [*range(0, 64, 2), *range(64, 81)]
-    start = time.perf_counter()
+    start = time.process_time()
     columns("🇩" * 20_000)
-    assert time.perf_counter() - start < 5  # 30 s, where each looked back to the first
+    assert time.process_time() - start < 5  # 30 s, where each looked back to the first
 
 
 @given(text=texts)

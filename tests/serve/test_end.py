@@ -68,7 +68,7 @@ def await_the_end(connection: HTTPConnection) -> HTTPResponse:
 
 
 def test_without_connections_it_does_not_wait_for_any() -> None:
-    with running(drain_seconds=100.0) as service:  # which fails if it takes 20 s to end
+    with running(drain_seconds=100.0) as service:  # which fails if it takes 60 s to end
         assert service.is_well()
 
 
@@ -87,7 +87,7 @@ def test_a_second_signal_ends_it_at_once() -> None:
         service.server.handle_exit(15, None)
         service.server.handle_exit(15, None)
         start = time.monotonic()
-    assert time.monotonic() - start < 15  # and not 100
+    assert time.monotonic() - start < 60  # and not 100
     finder.may_go_on.set()
     asker.join()
 

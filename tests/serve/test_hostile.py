@@ -99,9 +99,7 @@ def test_entities_that_repeat_the_text_a_thousand_times(service: Running, fragme
 
 def test_many_lines_with_as_many_entities_as_may_be_drawn(service: Running) -> None:
     asked = {"text": "a\n" * 50_000, "entities": [{"label": "x", "fragments": [[0, 99_999]]}] * 10}
-    start = time.monotonic()
     assert service.ask("POST", "/v1/render", asked)[0] == 200
-    assert time.monotonic() - start < 60
 
 
 @pytest.mark.parametrize("headers", [[], ["transfer-encoding: chunked"]])
@@ -145,7 +143,7 @@ def test_slow_heads(service: Running) -> None:
     assert answer_to(service, b"POST /v1/predict HTTP/1.1\r\n") == b""
     assert answer_to(service, *[b"a"] * 30, pause=0.05) == b""  # a byte at a time
     assert answer_to(service) == b""
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < 25
 
 
 def test_a_slow_second_head(service: Running) -> None:

@@ -42,7 +42,7 @@ def service(finder: WordFinder, browser: Browser) -> Iterator[Running]:
 @pytest.fixture
 def page(browser: Browser, service: Running) -> Iterator[Page]:
     with open_page(browser, service.url, permissions=["clipboard-read", "clipboard-write"]) as opened:
-        opened.set_default_timeout(10_000)
+        opened.set_default_timeout(30_000)
         yield opened
 
 

@@ -83,7 +83,7 @@ def test_a_network_that_is_killed_stops_all(
     started = time.monotonic()
     with pytest.raises(DisconerError, match="The process that has the network exited before its work was done"):
         asked(notes, model, 2).into_file(tmp_path / "out.jsonl", format_named("jsonl"), force=False)
-    assert time.monotonic() - started < jobs.GRACE + 10
+    assert time.monotonic() - started < jobs.GRACE + 60
 
 
 def test_on_a_gpu_there_are_as_many_workers_as_cores_beside_it(
