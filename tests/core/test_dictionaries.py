@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 
-from disconer import DisconerError, Document, Entity, Ledger, Sentence, read, to_dataframe, write
+from disconer import BadInput, DisconerError, Document, Entity, Ledger, Sentence, read, to_dataframe, write
 from disconer.formats.native import to_line
 from disconer.serve.schemas import EntityAnswer
 from strategies import documents
@@ -29,6 +30,47 @@ def test_a_dictionary_has_all_of_text_and_entities(document: Document) -> None:
 def test_a_line_of_jsonl_is_such_a_dictionary() -> None:
     assert Document.from_dict(json.loads(to_line(DOCUMENT))) == DOCUMENT
     assert Entity.from_dict({"label": "ADR", "start": 3, "end": 5}) == Entity("ADR", ((3, 5),))
+
+
+@given(documents())
+def test_what_a_dictionary_repeats_is_compared_with_the_fragments(document: Document) -> None:
+    for number, entity in enumerate(document.entities):
+        for change in ({"text": f"{entity.text}x"}, {"start": entity.start + 1}, {"end": entity.end + 1}):
+            values = document.to_dict()
+            values["entities"][number] |= change
+            with pytest.raises(BadInput) as caught:
+                Document.from_dict(values)
+            assert caught.value.problem == ("text-mismatch" if "text" in change else "bad-offset")
+
+
+def test_a_contradiction_has_its_place() -> None:
+    entity = {"id": "T1", "label": "ADR", "fragments": [[7, 11]], "text": "rash"}
+    with pytest.raises(BadInput, match=r"document 'd', entity T1, offset 7: .* Got 'e ra', expected 'rash'"):
+        Document.from_dict({"id": "d", "text": "\r\nSevere rash", "entities": [entity]})
+    with pytest.raises(BadInput, match=r"Got \[0, 5\), expected \[0, 4\)"):
+        Entity.from_dict({"label": "ADR", "fragments": [[0, 4]], "end": 5})
+
+
+def test_an_entity_that_is_part_of_no_document_has_no_text_to_compare() -> None:
+    entity = Entity("ADR", ((0, 4), (22, 27)))
+    assert Document.from_dict({"id": "d", "text": TEXT, "entities": [entity.to_dict()]}).entities == (entity,)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"text": "abc"}, "A document needs 'id'. Got a dictionary with 'text', expected"),
+        ({"id": "d"}, "A document needs 'text'"),
+        ({}, "a dictionary with nothing in it"),
+        ("abc", "This is not a document. Got 'abc'"),
+        ({"id": "d", "text": "abc", "entities": [{"start": 0, "end": 3}]}, "An entity needs 'label'"),
+        ({"id": "d", "text": "abc", "entities": [{"label": "A", "start": 0}]}, "without fragments needs 'end'"),
+    ],
+)
+def test_what_is_missing_is_named(values: Any, message: str) -> None:
+    with pytest.raises(DisconerError) as caught:
+        Document.from_dict(values)
+    assert message in str(caught.value)
 
 
 def test_keys_are_the_same_everywhere() -> None:

@@ -107,6 +107,8 @@ def test_entity_as_a_dictionary() -> None:
         (lambda: Entity("A", ((0, 1),), score=1.5), "between 0 and 1"),
         (lambda: Entity("A", ((0, 1),), score=float("nan")), "between 0 and 1"),
         (lambda: Document("d", "abc", (Entity("A", ((0, 4),)),)), "past the text's end"),
+        (lambda: Document("d", "a  c", (Entity("A", ((1, 3),)),)), "only whitespace"),
+        (lambda: Document("d", "a b\n\nc", (Entity("A", ((0, 1), (4, 5))),)), "only whitespace"),
         (lambda: Document("d", "abc", sentences=(Sentence(0, 4, ()),)), "past the text's end"),
         (lambda: Document("d", "abc", sentences=(Sentence(0, 2, ()), Sentence(1, 3, ()))), "overlaps the one before"),
         (lambda: Document("d", "abc", sentences=(Sentence(2, 1, ()),)), "past the text's end"),

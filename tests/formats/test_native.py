@@ -26,6 +26,25 @@ def test_round_trip_keeps_everything(document: Document) -> None:
         assert list(read(path)) == [document]
 
 
+@given(document=documents())
+def test_what_dictionaries_repeat_of_an_entity_is_accepted(document: Document) -> None:
+    record = json.dumps(document.to_dict()).encode()
+    with TemporaryDirectory() as folder:
+        Path(folder, "a.jsonl").write_bytes(record)
+        ledger = Ledger()
+        assert list(read(Path(folder, "a.jsonl"), "jsonl", ledger)) == [document]
+        assert not ledger.losses
+
+
+def test_a_contradicting_entity_is_skipped_by_itself(tmp_path: Path) -> None:
+    good, bad = {"label": "A", "fragments": [[5, 9]], "text": "pain"}, {"label": "A", "fragments": [[0, 4]], "end": 5}
+    (tmp_path / "a.jsonl").write_text(line(entities=[bad, good]))
+    with pytest.raises(BadInput, match=r"line 1, offset 0: .*start and end.* Got \[0, 5\), expected \[0, 4\)"):
+        list(read(tmp_path / "a.jsonl"))
+    (document,) = read(tmp_path / "a.jsonl", ledger=Ledger(skip_bad=True))
+    assert [entity.text for entity in document.entities] == ["pain"]
+
+
 def line(**changes: object) -> str:
     return json.dumps({"id": "d", "text": "some pain", "entities": []} | changes)
 
@@ -35,6 +54,12 @@ BAD = [
     ("bad-offset", line(entities=[{"label": "A", "fragments": [[4, 2]]}])),
     ("empty-fragment", line(entities=[{"label": "A", "fragments": [[2, 2]]}])),
     ("empty-fragment", line(entities=[{"label": "A", "fragments": [[4, 5]]}])),
+    ("text-mismatch", line(entities=[{"label": "A", "fragments": [[1, 5]], "text": "pain"}])),
+    ("text-mismatch", line(entities=[{"label": "A", "fragments": [[0, 4], [6, 9]], "text": "some pain"}])),
+    ("bad-offset", line(entities=[{"label": "A", "fragments": [[5, 9]], "start": 4}])),
+    ("bad-offset", line(entities=[{"label": "A", "fragments": [[0, 4], [6, 9]], "start": 0, "end": 4}])),
+    ("bad-offset", line(entities=[{"label": "A", "fragments": [[5, 9]], "end": "9"}])),
+    ("wrong-type", line(entities=[{"label": "A", "fragments": [[5, 9]], "text": ["pain"]}])),
     ("bad-syntax", line(entities=[{"label": "A"}])),
     ("bad-syntax", line(entities=["A"])),
     ("bad-syntax", line(text=3)),

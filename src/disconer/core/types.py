@@ -154,10 +154,13 @@ class Entity:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Entity:
-        """From what `to_dict`, native JSONL or the HTTP service give; without fragments, from start and end."""
-        fragments = values.get("fragments")
-        pairs = [(values["start"], values["end"])] if fragments is None else fragments
-        return cls(values["label"], normalise(pairs), values.get("id"), values.get("score"))
+        """From what `to_dict`, native JSONL or the HTTP service give; without fragments, from start and end.
+
+        Start and end that contradict the fragments are an error.
+        """
+        from disconer.core.dictionaries import entity_from_dict  # imported here, as it imports this module
+
+        return entity_from_dict(values)
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary with the usual keys of other libraries, plus fragments and kind."""
@@ -280,15 +283,13 @@ class Document:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Document:
-        """From what `to_dict`, a line of native JSONL or the HTTP service give."""
-        sentences = values.get("sentences")
-        return cls(
-            values["id"],
-            values["text"],
-            tuple(map(Entity.from_dict, values.get("entities") or ())),
-            None if sentences is None else tuple(Sentence(**sentence) for sentence in sentences),
-            values.get("extras") or {},
-        )
+        """From what `to_dict`, a line of native JSONL or the HTTP service give.
+
+        An entity whose text, start or end contradict its fragments is an error.
+        """
+        from disconer.core.dictionaries import document_from_dict  # imported here, as it imports this module
+
+        return document_from_dict(values)
 
     def to_dataframe(self) -> Any:
         """A pandas data frame with a row for each entity."""
@@ -313,7 +314,11 @@ def _place(text: str, entities: Iterable[Entity]) -> tuple[Entity, ...]:
         parts = entity.fragments
         if parts[-1].end > length:
             raise ValueError(f"entity {entity.label} {list(map(tuple, parts))} ends past the text's end ({length})")
-        keys.append((entity.label, parts if len(parts) == 1 else normalise(parts, text)))
+        parts = parts if len(parts) == 1 else normalise(parts, text)
+        for start, end in parts:
+            if text[start:end].isspace():
+                raise ValueError(f"fragment [{start}, {end}) of entity {entity.label} is only whitespace")
+        keys.append((entity.label, parts))
     return tuple(
         [
             entity._placed(text, parts, _DISCONTINUOUS if len(parts) > 1 else _OVERLAPPED if shares else _REGULAR)

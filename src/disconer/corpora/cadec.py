@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from disconer.core.corpus import Corpus
+from disconer.core.derived import surface_fits
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
@@ -31,7 +32,7 @@ from disconer.corpora.recipe import (
     unix_text,
 )
 from disconer.formats.brat.lines import TEXT_BOUND, TextBound, parse_text_bound
-from disconer.formats.entities import build_entity, surface_fits
+from disconer.formats.entities import build_entity
 from disconer.formats.source import Member
 from disconer.text import SPLITTERS, segment
 

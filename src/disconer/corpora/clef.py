@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from disconer.core.corpus import Corpus
+from disconer.core.derived import surface_fits
 from disconer.core.errors import BadInput
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Fragment, Kind, Sentence, Token
@@ -27,7 +28,7 @@ from disconer.corpora.recipe import (
     unique,
     unix_text,
 )
-from disconer.formats.entities import build_entity, surface_fits
+from disconer.formats.entities import build_entity
 from disconer.formats.source import Member
 from disconer.text import SPLITTERS, Splitter, segment
 

@@ -26,12 +26,13 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from disconer.core.corpus import Corpus
+from disconer.core.derived import surface_fits
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Sentence, Token
 from disconer.corpora.recipe import SPLITS, Recipe, files_of, missing_document, not_the_source, unique
 from disconer.formats import read
-from disconer.formats.entities import build_entity, surface_fits
+from disconer.formats.entities import build_entity
 from disconer.formats.source import Member
 from disconer.formats.xml import parse_xml
 

@@ -75,19 +75,15 @@ def _both_ways(text: str, gold: Unique, predicted: Unique) -> tuple[list[tuple[b
 
 
 def _sharing(entities: Sequence[Touching], others: Sequence[Touching]) -> list[tuple[bool, bool]]:
-    """For each entity, whether it shares a word with another one of its label, and with any other one.
-
-    An equal one counts always: one of whitespace alone has no words, and lenient figures are never below strict ones.
-    """
-    equal = {key for key, _ in others}
+    """For each entity, whether it shares a word with another one of its label, and with any other one."""
     labels_at: dict[int, set[str]] = {}
     for (label, _), words in others:
         for word in words:
             labels_at.setdefault(word, set()).add(label)
     return [
         (
-            key in equal or any(key[0] in labels_at.get(word, ()) for word in words),
-            key in equal or not words.isdisjoint(labels_at),
+            any(key[0] in labels_at.get(word, ()) for word in words),
+            not words.isdisjoint(labels_at),
         )
         for key, words in entities
     ]

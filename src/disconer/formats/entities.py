@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from disconer.core.derived import check_extent, check_surface
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Entity, Fragment, joined_text, normalise
+from disconer.core.types import Entity, Fragment, normalise
 
 WRONG_TYPE = "wrong-type"
 MAX_GAP = 2**20  # characters; a wider gap is a damaged offset, and filling it would exhaust memory
@@ -65,6 +66,7 @@ def build_entity(
     id: str | None = None,
     score: float | None = None,
     surface: str | None = None,
+    extent: tuple[Any, Any] = (None, None),
     fix: str | None = None,
 ) -> Entity | None:
     """An entity whose offsets fit `text` and whose fragments are normalised, or None if it was skipped as bad.
@@ -72,13 +74,16 @@ def build_entity(
     pairs: character ranges as the file has them, in its order.
     document: the document's id, for formats that hold many in a file.
     surface: the mention's text in the file, fragments joined by spaces; None if there is none.
+    extent: its start and end in the file, of all fragments together; None where the file does not say.
     fix: what to do if offsets or surface do not fit, where the reader knows better than the general advice.
     """
     try:
-        _check_types(label, pairs, id, score)
+        _check_types(label, pairs, id, score, surface)
         _check_offsets(pairs, text)
+        if extent != (None, None):
+            check_extent(pairs, *extent)
         if surface is not None:
-            _check_surface(pairs, text, surface)
+            check_surface(pairs, text, surface)
         if not label:
             raise BadInput("bad-syntax", "This entity has no label", fix="Give it one.")
         if score is not None and not 0 <= score <= 1:
@@ -98,7 +103,7 @@ def build_entity(
     return Entity(label, normalise(pairs, text), id, score)
 
 
-def _check_types(label: Any, pairs: Sequence[Any], id: Any, score: Any) -> None:
+def _check_types(label: Any, pairs: Sequence[Any], id: Any, score: Any, surface: Any) -> None:
     """Files may hold any value anywhere. What is no string or number here would fail later, in some writer."""
     if not isinstance(label, str):
         raise _wrong_type("label", label, "a string")
@@ -106,6 +111,8 @@ def _check_types(label: Any, pairs: Sequence[Any], id: Any, score: Any) -> None:
         raise _wrong_type("id", id, "a string")
     if score is not None and type(score) not in (int, float):
         raise _wrong_type("score", score, "a number from 0 to 1")
+    if surface is not None and not isinstance(surface, str):
+        raise _wrong_type("text", surface, "a string")
     for pair in pairs:
         for offset in pair:
             if type(offset) is not int:
@@ -150,26 +157,6 @@ def _check_offsets(pairs: Sequence[tuple[int, int]], text: str) -> None:
             got=f"[{start}, {end})",
             fix="Remove the fragment, or skip such entities with --skip-bad.",
         )
-
-
-def surface_fits(pairs: Sequence[tuple[int, int]], text: str, surface: str) -> bool:
-    """Whether `surface` is the text at `pairs`, in the file's order or the text's, whatever the whitespace."""
-    found = joined_text(text, pairs)
-    if found == surface or found.split() == surface.split():
-        return True
-    return joined_text(text, sorted(pairs)).split() == surface.split()
-
-
-def _check_surface(pairs: Sequence[tuple[int, int]], text: str, surface: str) -> None:
-    if surface_fits(pairs, text, surface):
-        return
-    raise BadInput(
-        "text-mismatch",
-        "The text at these offsets differs from the text of the entity",
-        got=excerpt(joined_text(text, pairs)),
-        expected=excerpt(surface),
-        fix="Check that the text is the one that was annotated (a lost BOM or CR shifts every offset).",
-    )
 
 
 def _note_repairs(pairs: Sequence[tuple[int, int]], text: str, ledger: Ledger) -> None:

@@ -4,7 +4,8 @@
  "sentences": [{"start": 0, "end": 21, "tokens": [[0, 4], …], "heads": [1, -1, …], "relations": ["nsubj", …]}],
  "extras": {"brat": …}}
 
-`id` of an entity, `score`, `sentences`, `heads`, `relations` and `extras` may be absent.
+`id` of an entity, `score`, `sentences`, `heads`, `relations` and `extras` may be absent. An entity may repeat its
+`start`, `end` and `text`, as `Entity.to_dict` does: then they must be those of its fragments.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ UNKNOWN_FIELDS = "fields that disconer's JSONL does not define"
 # Fields that tell other formats, which may also have an id and a text.
 _FOREIGN = {"passages", "denotations", "label", "labels", "relations", "spans", "answer", "_task_hash"}
 _FIELDS = {"id", "text", "entities", "sentences", "extras"}
-# The last four follow from the others; `Entity.to_dict` has them.
-_ENTITY_FIELDS = {"id", "label", "fragments", "score", "start", "end", "text", "kind"}
+# What `Entity.to_dict` has beside: it follows from the fragments. So does `kind`, but from other entities, too.
+_REPEATED = {"start", "end", "text"}
+_ENTITY_FIELDS = {"id", "label", "fragments", "score", "kind", *_REPEATED}
 
 
 def to_record(document: Document) -> dict[str, Any]:
@@ -107,6 +109,7 @@ def _read_entity(item: Any, text: str, ledger: Ledger, where: Where) -> Entity |
         label, pairs = item["label"], [(start, end) for start, end in item["fragments"]]
         id, score = item.get("id"), item.get("score")
         unknown = item.keys() - _ENTITY_FIELDS
+        repeated = {} if _REPEATED.isdisjoint(item) else _repeated(item)
     except (TypeError, KeyError, ValueError, AttributeError):
         expected = '{"label": …, "fragments": [[start, end], …]}'
         problem = BadInput("bad-syntax", "This is not an entity", where=where, got=excerpt(item), expected=expected)
@@ -116,7 +119,14 @@ def _read_entity(item: Any, text: str, ledger: Ledger, where: Where) -> Entity |
     if id == "":
         ledger.repaired("empty entity ids removed")
         id = None
-    return build_entity(label, pairs, text, ledger=ledger, path=where.path or "", line=where.line, id=id, score=score)
+    place: dict[str, Any] = {"path": where.path or "", "line": where.line}
+    return build_entity(label, pairs, text, ledger=ledger, **place, id=id, score=score, **repeated)
+
+
+def _repeated(item: dict[str, Any]) -> dict[str, Any]:
+    """What `build_entity` compares. An entity that was no part of a document has an empty text."""
+    surface = item.get("text")
+    return {"surface": None if surface == "" else surface, "extent": (item.get("start"), item.get("end"))}
 
 
 def _read_sentences(items: list[Any] | None, where: Where) -> tuple[Sentence, ...] | None:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from disconer.core.derived import surface_fits
 from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
 from disconer.formats.beyond import NORMALISED, NORMALISED_TEXTS, Beyond, Relation, infons_of, said_elsewhere
 from disconer.formats.bioc.layout import NAME, Home, Homes, completed, layout_of, texts_at
-from disconer.formats.entities import Gathered, build_entity, holds, lay_out, surface_fits
+from disconer.formats.entities import Gathered, build_entity, holds, lay_out
 from disconer.formats.extras import carried, note_unsaid, with_unique_ids
 
 if TYPE_CHECKING:

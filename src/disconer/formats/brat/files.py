@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 
+from disconer.core.derived import surface_fits
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, joined_text, normalise
@@ -25,7 +26,7 @@ from disconer.formats.brat.lines import (
     text_bound_line,
     without_references,
 )
-from disconer.formats.entities import build_entity, surface_fits
+from disconer.formats.entities import build_entity
 from disconer.formats.extras import note_trees, note_unsaid
 from disconer.formats.source import Member
 
