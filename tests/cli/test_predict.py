@@ -6,6 +6,7 @@ import pty
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from disconer import BadInput, DisconerError, Document, read, write
 from disconer.cli import app
+from disconer.core.errors import DisconerWarning
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
 from once import with_graphs_once
@@ -152,11 +154,32 @@ def test_a_folder_is_gone_on_with(notes: Path, tmp_path: Path) -> None:
 
 
 def test_files_of_other_programs_are_not_passed_over_in_silence(notes: Path, tmp_path: Path) -> None:
-    assert "not read" not in run(notes, "-o", tmp_path / "first").stderr
-    for name in ("c.pdf", "d.PDF", "e.docx"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(notes, "-o", tmp_path / "first")
+    for name in ("c.pdf", "d.PDF", "e.docx", "f.text", "g"):
         (notes / name).write_bytes(b"%PDF")
-    said = run(notes, "-o", tmp_path / "second").stderr
-    assert f"note: not read in {notes}: 1 .docx, 2 .pdf; save them as plain text (.txt) first" in said
+    said = f"not read in {notes}: 1 .docx, 2 .pdf, 1 .text, 1 without a suffix; save texts as plain text (.txt) first"
+    with pytest.warns(DisconerWarning, match=re.escape(said)):
+        run(notes, "-o", tmp_path / "second")
+    with pytest.warns(DisconerWarning, match=re.escape(said)):
+        run(notes, "-o", tmp_path / "third", "--from", "text")
+
+
+def test_texts_beside_earlier_output_are_not_passed_over_in_silence(notes: Path, tmp_path: Path) -> None:
+    write([Document("a", "no k")], notes / "found.jsonl")
+    with pytest.warns(
+        DisconerWarning, match=r"read as jsonl; files of .* left out: a\.txt \(text\), b\.txt \(text\), c"
+    ):
+        assert "lost: 3 files of other formats" in run(notes, "-o", tmp_path / "found.jsonl").stderr
+
+
+def test_annotations_beside_texts_to_predict_are_nothing_left_out(notes: Path, tmp_path: Path) -> None:
+    (notes / "a.ann").write_text("")
+    (notes / "annotation.conf").write_text("[entities]")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "3 documents" in run(notes, "-o", tmp_path / "found.jsonl").stderr
 
 
 def test_labels_and_threshold() -> None:
@@ -184,7 +207,10 @@ def test_labels_and_threshold() -> None:
         (["notes", "--to", "brit"], "There is no format 'brit'"),
         (["notes", "-o", "out.what"], "The output format cannot be told from the file name"),
         (["notes", "-o", "notes"], "The output folder is inside the input"),
-        (["notes", "-o", "notes/a.txt/out", "--model", "nowhere"], "There is no such model"),
+        (["notes", "-o", "notes/found"], "The output folder is inside the input"),
+        (["notes", "-o", "notes/found.jsonl"], "The output file is inside the input"),
+        (["notes/a.txt", "notes", "-o", "notes/sub/found.jsonl"], "The output file is inside the input"),
+        (["notes", "-o", "out", "--model", "nowhere"], "There is no such model"),
         (["notes", "--to", "brat", "-o", "notes/a.txt"], "The output folder is an existing file"),
         (["notes", "--model", "notes"], "There is no model here"),
     ],

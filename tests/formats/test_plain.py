@@ -5,15 +5,20 @@ from pathlib import Path
 import pytest
 
 from disconer import BadInput, DisconerError, Document, Ledger, read, write
-from disconer.formats import source
+from disconer.core.errors import DisconerWarning
+from disconer.formats import NOT_READ, source
 
 
 def test_each_text_file_is_a_document_untouched(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "a.txt").write_bytes("\ufeffone\r\ntwo ".encode())
     (tmp_path / "sub" / "b.txt").write_bytes(b"")
-    (tmp_path / "c.md").write_text("no text file")
-    assert list(read(tmp_path)) == [Document("a", "\ufeffone\r\ntwo "), Document("sub/b", "")]
+    for name in ("c.md", "d.text", "e"):
+        (tmp_path / name).write_text("no text file")
+    said = r"not read in .*: 1 \.md, 1 \.text, 1 without a suffix; save texts as plain text \(\.txt\) first"
+    with pytest.warns(DisconerWarning, match=said):
+        found = list(read(tmp_path))
+    assert found == [Document("a", "\ufeffone\r\ntwo "), Document("sub/b", "")]
 
 
 def test_any_file_is_text_if_one_says_so(tmp_path: Path) -> None:
@@ -42,6 +47,70 @@ def test_text_is_what_no_other_format_claims(tmp_path: Path) -> None:
     (tmp_path / "README.txt").write_text("about the data")
     (tmp_path / "data.jsonl").write_text('{"id": "d", "text": "pain"}\n')
     assert list(read(tmp_path)) == [Document("d", "pain")]
+    (tmp_path / "a.txt").write_text("more")
+    with pytest.warns(DisconerWarning, match=r"read as jsonl; files .* left out: a\.txt \(text\)\."):
+        assert list(read(tmp_path)) == [Document("d", "pain")]
+
+
+def test_many_texts_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"{number:02}.txt").write_text("pain")
+    (tmp_path / "found.jsonl").write_text('{"id": "d", "text": "pain"}\n')
+    with pytest.warns(
+        DisconerWarning, match=r"60 files of other .*: 00\.txt \(text\), 01\.txt \(text\), 02\.txt \(text\), …\."
+    ):
+        list(read(tmp_path, ledger=(ledger := Ledger())))
+    assert ledger.losses == {NOT_READ: 60}
+
+
+def test_only_texts_that_are_no_part_of_a_brat_folder_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    for name in ("notes/a.txt", "notes/a.ann", "notes/annotation.conf", "README.txt", "LICENSE", "b.txt"):
+        (tmp_path / name).write_text("")
+    with pytest.warns(DisconerWarning, match=r"read as brat; files .* left out: b\.txt \(text\)\.") as caught:
+        assert [document.id for document in read(tmp_path)] == ["notes/a"]
+    assert len(caught) == 1
+
+
+PUBTATOR = "1234|t|Rash after a drug\n1234|a|A severe rash.\n1234\t0\t4\tRash\tDisease\tD005076\n\n"
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.pubtator", "a", "notes/a.txt"])
+def test_pubtator_is_no_prose(tmp_path: Path, name: str) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / name).write_text(PUBTATOR)
+    with pytest.raises(DisconerError, match=r"PubTator's own format.* BioC, which PubTator offers"):
+        read(tmp_path / name.partition("/")[0] if "/" in name else tmp_path / name)
+    assert [one.text for one in read(tmp_path / name, "text")] == [PUBTATOR]
+
+
+@pytest.mark.parametrize("text", ["1234|t|a table\n1235|a|of bars\n", "a 1|t|b\n", "12|t|alone\n"])
+def test_bars_are_not_yet_pubtator(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.txt").write_text(text)
+    assert [one.text for one in read(tmp_path / "a.txt")] == [text]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.jsonl", '{"text": "Severe rash"}\n', "Got objects with text, expected a .jsonl file with lines"),
+        ("a.jsonl", '{"note_id": "7", "text": "a", "entities": []}\n', "Got objects with entities, note_id, text"),
+        ("a.json", '[{"note_id": "7", "text": "a"}]', 'have no "id"'),
+        ("a.json", '[{"id": "7", "text": "a"}]', "Write texts to a .jsonl file with lines"),
+        (
+            "a.jsonl",
+            '{"id": 7, "text": "a"}\n',
+            "line 1: The field 'id' is of the wrong type. Got 7, expected a JSON string",
+        ),
+        ("a.jsonl", '{"id": ["7"], "text": "a"}\n', 'Got ["7"], expected'),
+    ],
+)
+def test_json_without_an_id_is_not_taken_for_text(tmp_path: Path, name: str, content: str, said: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DisconerError) as caught:
+        list(read(tmp_path / name))
+    assert said in str(caught.value)
+    assert "--from text" not in str(caught.value)
 
 
 def test_bad_texts_are_skipped_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from disconer.core.background import made_ahead
 from disconer.core.errors import BadInput
 from disconer.core.ledger import Ledger
-from disconer.formats import format_named, read, sniff
+from disconer.formats import format_named, note_unread, read, sniff
 from disconer.formats.source import Member, Source
 from disconer.nn.encoders.transformer import Case, cases
 
@@ -28,6 +28,8 @@ def iter_texts(paths: Sequence[Path], format: str | None, ledger: Ledger) -> Ite
     for path in paths:
         source = Source(path)
         chosen = format_named(format) if format else sniff(source)
+        if format is None:
+            note_unread(source, chosen, ledger)
         if chosen.name == PLAIN:
             for member in source:
                 if source.is_single_file or member.suffix in chosen.suffixes:

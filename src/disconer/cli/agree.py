@@ -16,7 +16,7 @@ from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.core.version import __version__
-from disconer.formats import format_named, read, sniff
+from disconer.formats import format_named, note_unread, read, sniff
 from disconer.formats.source import Source
 from disconer.formats.target import new_file, refuse_existing
 
@@ -67,6 +67,8 @@ def _read(name: str, path: Path, from_format: str | None, ledger: Ledger) -> lis
     """An annotator's documents. In brat, a text without an .ann is one that the annotator has not done."""
     source = Source(path)
     format = format_named(from_format) if from_format else sniff(source)
+    if from_format is None:
+        note_unread(source, format, ledger)
     if format.name == "brat":
         annotated = {member.stem for member in source if member.suffix in format.suffixes}
         done = [member for member in source if member.suffix != ".txt" or member.stem in annotated]

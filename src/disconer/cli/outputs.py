@@ -54,6 +54,7 @@ def check_output(out: Path | None, target: Format | None, found: Sequence[Unit],
     if is_folder(out, target):
         check_folder(out, found)
     else:
+        _refuse_inside(out, found, "file")
         refuse_existing(out, force)
 
 
@@ -61,9 +62,17 @@ def check_folder(out: Path, found: Sequence[Unit]) -> None:
     """Report before any work that the output folder could not be written."""
     if out.is_file():
         raise DisconerError("The output folder is an existing file", where=Where(str(out)))
-    if any(unit.source.path.resolve() == out.resolve() for unit in found):
+    _refuse_inside(out, found, "folder")
+
+
+def _refuse_inside(out: Path, found: Sequence[Unit], what: str) -> None:
+    """An output in an input folder would be read as input the next time, perhaps instead of the texts."""
+    place = out.resolve()
+    if any(
+        folder.is_dir() and place.is_relative_to(folder.resolve()) for folder in {unit.source.path for unit in found}
+    ):
         raise DisconerError(
-            "The output folder is inside the input", where=Where(str(out)), fix="Choose another folder for --out."
+            f"The output {what} is inside the input", where=Where(str(out)), fix=f"Choose another {what} for --out."
         )
 
 

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,11 +28,11 @@ from disconer.cli.predict_on_ray import predict_on_ray, refuse_with_ray, refuse_
 from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.ledger import Amount, Ledger
 from disconer.core.types import Document
-from disconer.formats import OTHER_PROGRAMS, Format, write
+from disconer.formats import Format, format_named, note_unread, sniff, write
 from disconer.formats.remote import open_source
 from disconer.formats.source import Source
 from disconer.predict.files import Folder, all_documents
-from disconer.predict.inputs import Share, units
+from disconer.predict.inputs import Share, Unit, units
 from disconer.predict.lazy import LazyRecognizer, load_recognizer
 from disconer.predict.local.folder_record import FolderRecord
 from disconer.predict.local.jobs import useful_jobs
@@ -153,9 +152,7 @@ def predict_cli(
         return
     ledger = Ledger(skip_bad=skip_bad)
     with _inputs(inputs or [], from_format) as given:
-        sources = [(open_source(path), format) for path, format in given]
-        found = [unit for source, format in sources for unit in units(source, format)]
-        _note_unread(source for source, _ in sources)
+        found = [unit for path, format in given for unit in _units(open_source(path), format, ledger)]
         n_jobs = useful_jobs(jobs or 1, found) if jobs or ray is not None else None
         work = Work(given, found, settings, n_jobs, ledger)
         if ray is not None:
@@ -243,13 +240,10 @@ def _refuse_text(path: str) -> None:
         )
 
 
-def _note_unread(sources: Iterable[Source]) -> None:
-    """Say which texts in folders only other programs can read: they are easily taken for done."""
-    for source in sources:
-        unread = Counter(member.suffix for member in source if member.suffix in OTHER_PROGRAMS)
-        if unread and not source.is_single_file:
-            counted = ", ".join(f"{times:,} {suffix}" for suffix, times in sorted(unread.items()))
-            print(f"note: not read in {source}: {counted}; save them as plain text (.txt) first", file=sys.stderr)
+def _units(source: Source, from_format: str | None, ledger: Ledger) -> Iterator[Unit]:
+    format = format_named(from_format) if from_format else sniff(source)
+    note_unread(source, format, ledger, texts=True, by_user=from_format is not None)
+    return units(source, format.name)
 
 
 def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | None, *, force: bool) -> None:

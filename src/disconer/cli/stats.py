@@ -15,7 +15,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Kind
 from disconer.evaluate.stats import Histogram, Stats
 from disconer.evaluate.stats import stats as count
-from disconer.formats import format_named, read, sniff
+from disconer.formats import format_named, note_unread, read, sniff
 from disconer.formats.source import Source, split_sources
 
 ALL = "all"
@@ -29,6 +29,8 @@ def stats(source: Path, *, from_format: str | None = None, ledger: Ledger | None
     """The counts of each split of `source`, if it has splits, and last of `all`."""
     whole = Source(source)
     format = format_named(from_format) if from_format else sniff(whole)
+    if from_format is None:
+        note_unread(whole, format, ledger)
     by_split = {
         name: count(progress(read(part, format.name, ledger), f"documents, {name}"))
         for name, part in (split_sources(whole) or {ALL: whole}).items()

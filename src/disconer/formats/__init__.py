@@ -23,6 +23,8 @@ from disconer.formats.format import Format
 from disconer.formats.seen_ids import SeenIds
 from disconer.formats.source import Source
 from disconer.formats.target import refuse_existing
+from disconer.formats.unread import LOOKS, NOT_READ, PLAIN, unread
+from disconer.formats.unrecognised import refuse_pubtator, unrecognised
 
 # In the order of sniffing: what is recognised by its content first, what any text could be last.
 FORMATS: Registry[Format] = Registry(
@@ -55,12 +57,7 @@ FORMATS: Registry[Format] = Registry(
     },
     what="format",
 )
-_FALLBACK = "text"  # any .txt is one, so it is tried last
-NOT_READ = "files of other formats in the folder, not read"
-OTHER_PROGRAMS = {".pdf", ".doc", ".docx", ".odt", ".rtf"}  # texts that only other programs can read
-_TABLES = {".csv", ".tsv", ".xls", ".xlsx", ".ods"}
 _PICTURES = {".html", ".htm", ".svg"}
-_LOOKS = 50  # files per suffix that are inspected: a folder may have a million
 
 
 def format_named(name: str) -> Format:
@@ -93,34 +90,23 @@ def names_of_formats() -> tuple[list[str], list[str]]:
 
 def sniff(source: Source) -> Format:
     """The format of the first file of a source that is recognised."""
-    telling = [format for format in all_formats() if format.name != _FALLBACK]
-    found = _sniff_among(telling, source) or _sniff_among([format_named(_FALLBACK)], source)
-    if found:
+    if source.is_single_file:
+        refuse_pubtator(source)
+    if found := _sniff_among([format for format in all_formats() if format.name != PLAIN], source):
+        return found
+    refuse_pubtator(source)
+    if found := _sniff_among([format_named(PLAIN)], source):  # any .txt is one
         return found
     if not any(member.head() for member in source):
         raise DisconerError("There is nothing to read here: no file, or only empty ones", where=Where(str(source)))
-    raise DisconerError(
-        "The format of this input is not recognised",
-        where=Where(str(source)),
-        fix=_how_to_read(source),
-    )
-
-
-def _how_to_read(source: Source) -> str:
-    suffixes = {member.suffix for member in source}
-    if suffixes <= OTHER_PROGRAMS:
-        return "Save texts of other programs as plain text (.txt) in UTF-8 first."
-    if suffixes <= _TABLES:
-        return 'Write the texts of a table to .txt files, or to a .jsonl file with lines {"id": …, "text": …}.'
-    plain = "add --from text" if source.is_single_file else "name each file .txt"
-    return f"If it is plain text, {plain}. Else choose the format with --from: {', '.join(names_of_formats()[0])}."
+    raise unrecognised(source, names_of_formats()[0])
 
 
 def _sniff_among(formats: list[Format], source: Source) -> Format | None:
     looks: Counter[str] = Counter()
     for member in source:
         candidates = [format for format in formats if member.suffix in format.suffixes]
-        if (candidates or source.is_single_file) and looks[member.suffix] < _LOOKS:
+        if (candidates or source.is_single_file) and looks[member.suffix] < LOOKS:
             looks[member.suffix] += 1
             head = member.head()
             for format in candidates or formats:
@@ -139,42 +125,30 @@ def read(
     """
     source, ledger = path if isinstance(path, Source) else Source(path), ledger or Ledger()
     chosen = format_named(format) if format else sniff(source)
-    if format is None and not source.is_single_file:
-        _note_others(source, chosen, ledger)
+    if format is None:
+        note_unread(source, chosen, ledger, stacklevel=3)
     documents = chosen.read(source, ledger)
     return _unique(documents, ledger, "Two documents have the same id", str(source), "Rename one of them.")
 
 
-_COLUMNS = ("bio", "bioes", "biohd")  # each reads the files of the others
+def note_unread(
+    source: Source,
+    chosen: Format,
+    ledger: Ledger | None = None,
+    *,
+    texts: bool = False,
+    by_user: bool = False,
+    stacklevel: int = 2,
+) -> None:
+    """Warn of files in a folder or archive that are not read: `read` does so itself where it finds the format.
 
-
-def _note_others(source: Source, chosen: Format, ledger: Ledger) -> None:
-    """Say which annotated files of a folder are not read, as they have another format: often the same data twice."""
-    family = _COLUMNS if chosen.name in _COLUMNS else (chosen.name,)
-    others = [format for format in all_formats() if format.name not in (*family, _FALLBACK)]
-    suffixes = {suffix for format in all_formats() if format.name in family for suffix in format.suffixes}
-    annotated = {member.stem for member in source if member.suffix in (".ann", ".a1", ".a2")}
-    looks: Counter[str] = Counter()
-    found = []
-    for member in source:
-        candidates = [format for format in others if member.suffix in format.suffixes]
-        if member.suffix in suffixes or not candidates or looks[member.suffix] == _LOOKS:
-            continue
-        if member.suffix == ".txt" and member.stem in annotated:
-            continue
-        looks[member.suffix] += 1
-        head = member.head()
-        if other := next((format for format in candidates if format.sniff(member.name, head)), None):
-            found.append(f"{member.name} ({other.name})")
-    if found:
-        ledger.lost(NOT_READ, len(found))
-        shown = ", ".join(found[:3]) + (", …" if len(found) > 3 else "")
-        warnings.warn(
-            f"{source} is read as {chosen.name}; files of other formats in it are left out: {shown}. "
-            "To read them instead, name the file, or choose the format with --from.",
-            DisconerWarning,
-            stacklevel=3,
-        )
+    texts: of a brat folder only the texts are wanted, with or without annotations.
+    by_user: the format was named, so that files of other formats are left out on purpose.
+    """
+    found = unread(source, chosen, all_formats(), texts=texts)
+    if by_user:
+        found.annotated.clear()
+    found.note(source, chosen, ledger, are_texts=texts, stacklevel=stacklevel)
 
 
 def _unique(documents: Iterable[Document], ledger: Ledger, what: str, path: str | None, fix: str) -> Iterator[Document]:
@@ -245,12 +219,13 @@ def format_for(path: Path) -> Format:
 
 __all__ = [
     "FORMATS",
-    "OTHER_PROGRAMS",
+    "NOT_READ",
     "Format",
     "all_formats",
     "format_for",
     "format_named",
     "names_of_formats",
+    "note_unread",
     "read",
     "sniff",
     "write",

@@ -101,6 +101,16 @@ def _nested(where: Where) -> BadInput:
     return BadInput("bad-syntax", "This JSON is nested too deeply", where=where, expected=f"at most {MAX_DEPTH} levels")
 
 
+def shown(value: Any) -> str:
+    """A value for a message, as JSON has it: 7 is a number, "7" a string."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (RecursionError, ValueError):  # see `excerpt`
+        return excerpt(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+_SHOWN = 60  # characters
 TYPE_NAMES = {str: "a string", int: "a whole number", list: "an array", dict: "an object"}
 
 
@@ -116,7 +126,7 @@ def field(record: Any, name: str, kind: type, where: Where, **default: Any) -> A
             "bad-syntax",
             f"The field {name!r} is {'missing' if value is None else 'of the wrong type'}",
             where=where,
-            got=None if value is None else excerpt(value),
+            got=None if value is None else shown(value),
             expected=TYPE_NAMES[kind],
         )
     return value

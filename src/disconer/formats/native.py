@@ -20,7 +20,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Sentence, Token
 from disconer.formats.entities import build_entity
 from disconer.formats.format import Format, member_reader, stream_writer
-from disconer.formats.jsonfiles import check_depth, leading_keys, parse_json
+from disconer.formats.jsonfiles import check_depth, leading_keys, parse_json, shown
 from disconer.formats.source import Member
 
 UNKNOWN_FIELDS = "fields that disconer's JSONL does not define"
@@ -97,7 +97,7 @@ def _field(record: dict[str, Any], name: str, kind: type, where: Where, **defaul
             "bad-syntax",
             f"The field {name!r} is {'missing' if value is None else 'of the wrong type'}",
             where=where,
-            got=None if value is None else excerpt(value),
+            got=None if value is None else shown(value),
             expected=f"a JSON {'string' if kind is str else 'array' if kind is list else 'object'}",
             fix="The page on formats describes the schema.",
         )
