@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from typer.testing import CliRunner
 
 from disconer import DisconerError, Document, Entity, read, write
 from disconer.cli import app
+from disconer.core.errors import DisconerWarning
 from disconer.text.syntax import spec
 from disconer.text.syntax.parser import Unparsed
 from text.syntax.fakes import FakeParser, chain
@@ -71,6 +73,15 @@ def test_heads_that_are_there_stay_unless_asked_otherwise(notes: Path, parser: F
 def test_sentences_and_words_as_asked_for(notes: Path, parser: FakeParser, tmp_path: Path) -> None:
     run(notes, tmp_path / "out.jsonl", "--parser", PARSER, "--splitter", "lines", "--tokenizer", "whitespace")
     assert heads(tmp_path / "out.jsonl") == [(1, 2, 3, 4, 5, -1)]
+
+
+def test_a_splitter_without_effect_is_said(notes: Path, parser: FakeParser, tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(notes, tmp_path / "a.jsonl", "--parser", PARSER, "--splitter", "lines")
+        run(tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--parser", PARSER)
+    with pytest.warns(DisconerWarning, match="splitter 'lines' is only for documents without"):
+        run(tmp_path / "a.jsonl", tmp_path / "c.jsonl", "--parser", PARSER, "--splitter", "lines")
 
 
 def test_gaps_are_counted_or_an_error(notes: Path, parser: FakeParser, tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ def test_threshold_and_labels_of_one_call(ner: Recognizer) -> None:
     for threshold in (2.0, "high"):
         with pytest.raises(ValueError, match="between 0 and 1"):
             ner("p", threshold=threshold)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            Recognizer(ner.model, threshold=threshold)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"got 'ADR'; for a single one, \['ADR'\]"):
         ner("p", labels="ADR")
 

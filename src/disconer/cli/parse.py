@@ -19,6 +19,7 @@ from disconer.formats import format_for, format_named, read, write
 from disconer.formats.target import refuse_existing
 from disconer.text import SPLITTERS, TOKENIZERS, SplitterName, segment
 from disconer.text.syntax.spec import BIOMEDICAL, FORMS
+from disconer.text.unused_splitter import UnusedSplitter
 
 if TYPE_CHECKING:  # loaded when the command runs, so that --help is fast
     from disconer.text.syntax.attach import Account, Syntax
@@ -82,8 +83,9 @@ def parse_cli(
         str | None, typer.Option("--to", help="Format of OUT; taken from its suffix if not given.")
     ] = None,
     splitter: Annotated[
-        SplitterName, typer.Option(help="Sentence splitter if SRC has no sentences; see data.splitter.")
-    ] = "rules",
+        SplitterName | None,
+        typer.Option(help="Sentence splitter if SRC has no sentences; default: rules. See data.splitter."),
+    ] = None,
     tokenizer: Annotated[
         Tokenizing, typer.Option(help="Tokenizer if SRC has no tokens; see data.tokenizer.")
     ] = Tokenizing.WORDS,
@@ -111,10 +113,8 @@ def parse_cli(
     syntax = make_syntax(parser, missing=missing.value, cache=cache, processes=processes, track=progress)
     if syntax.parser is None:
         raise DisconerError(f"{parser!r} parses nothing", expected=f"one of {FORMS.removeprefix('none, data, ')}")
-    documents = (
-        segment(document, SPLITTERS[splitter], TOKENIZERS[tokenizer.value])
-        for document in read(source, from_format, ledger)
-    )
+    given = UnusedSplitter(splitter).passing(read(source, from_format, ledger))
+    documents = (segment(document, SPLITTERS[splitter or "rules"], TOKENIZERS[tokenizer.value]) for document in given)
     write(
         _some(parse(documents, syntax, account, replace=replace), account, syntax),
         out,

@@ -36,6 +36,7 @@ from disconer.store.names import find_model
 from disconer.text import SplitterName
 from disconer.text.syntax.attach import Account
 from disconer.text.syntax.spec import chosen_syntax
+from disconer.text.unused_splitter import UnusedSplitter
 
 WITHOUT_HEADS = "Some sentences have no dependency heads, which this model uses"
 PARSER_ADVICE = "Predictions without them are less accurate; another parser may help (parser=…, or --parser)."
@@ -73,7 +74,7 @@ class Recognizer:
         labels: of the entities to keep; None for all.
         threshold: entities with a lower score are left out.
         splitter: of texts without sentences, "rules" (prose, lists and wrapped lines) or "lines" (a sentence is a
-            line); None: the one that the model was configured with.
+            line); None: the one that the model was configured with. Documents that have sentences keep them.
         """
         if isinstance(model, str | os.PathLike):
             raise TypeError(f"a recogniser is made of a loaded model; use Recognizer.from_pretrained({str(model)!r})")
@@ -82,12 +83,14 @@ class Recognizer:
         self.model = model
         self.labels = known_labels(model.labels, labels)
         self.threshold = threshold
+        wanted_entities(tuple(self.labels), threshold)  # a threshold that none can be is refused here
         self.parsing = Account()  # counts sentences, if the model uses dependency heads
         syntax = model.config.syntax
         own_parser = syntax.parser if syntax.needed else None
         self._syntax = chosen_syntax(parser, own_parser, missing=syntax.missing, cache=keep_parses)
         self._runtime = model.runtime(device, precision)
         self._windower = Windower(model.config, model.reader, model.max_subwords, splitter=splitter)
+        self._unused_splitter = UnusedSplitter(splitter)
         self._chunker = Chunker(self._windower, model, self._runtime)
 
     @classmethod
@@ -291,6 +294,7 @@ class Recognizer:
 
     def _prepare(self, documents: list[Document]) -> Chunk:
         """Everything up to the network."""
+        self._unused_splitter.see(documents)
         return self._chunker(self._with_heads([self._windower.segment(document) for document in documents]))
 
     def _with_heads(self, documents: list[Document]) -> list[Document]:
