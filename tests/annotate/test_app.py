@@ -61,10 +61,14 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_written(server: Running, 
     assert not (folder / "a.ann").exists()
 
 
-def test_a_document_that_cannot_be_read_is_listed_and_said(server: Running) -> None:
+def test_a_document_that_cannot_be_read_is_listed_and_said(server: Running, folder: Path) -> None:
     status, _, answer = server.ask("GET", "/v1/document?id=c")
     assert status == 422
     assert "This T line cannot be read" in answer["message"]
+    (folder / "c.txt").write_bytes(b"caf\xe9")
+    status, _, answer = server.ask("GET", "/v1/document?id=c")
+    assert (status, answer["message"].count("iconv")) == (422, 1)
+    assert "--skip-bad" not in answer["message"]
     assert [id for id, _, _ in get(server, "/v1/documents")["documents"]] == ["a", "b", "c"]
 
 

@@ -16,6 +16,7 @@ from disconer import BadInput, DisconerError, Document, read, write
 from disconer.cli import app
 from disconer.core.errors import DisconerWarning
 from disconer.store.checkpoint import save_model
+from disconer.text import segment
 from nn.toy import letter_model
 from once import with_graphs_once
 
@@ -56,6 +57,18 @@ ADR  discontinuous  p … k  0–1, 8–9  0.77
 
 def test_a_text_is_shown() -> None:
     assert run("--text", "p in my k").stdout == SHOWN
+
+
+def test_a_splitter_without_effect_is_said_once(tmp_path: Path) -> None:
+    write([segment(Document(id, "had p. Then had k.")) for id in ("a", "b")], tmp_path / "a.jsonl")
+    usual = (tmp_path / "a.jsonl", "--to", "jsonl")
+    with pytest.warns(DisconerWarning, match="sentences already.* the splitter 'lines' is only for") as caught:
+        lines = run(*usual, "--splitter", "lines").stdout
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run(*usual).stdout == lines
+        run("--text", "had p.", "--splitter", "lines")
 
 
 def test_the_sentence_splitter_can_be_chosen(tmp_path: Path) -> None:
@@ -116,6 +129,15 @@ def test_odd_texts() -> None:
     assert run("-", stdin="p 👩\u200d🚀 k".encode()).stdout.endswith("p … k  0–1, 6–7  0.77\n")
     with pytest.raises(BadInput, match="This is not UTF-8"):
         run("-", stdin=b"\xff\xfe")
+
+
+@pytest.mark.parametrize("jobs", [(), pytest.param(("--jobs", "2"), marks=pytest.mark.slow)])
+def test_messages_name_stdin(tmp_path: Path, jobs: tuple[str, ...]) -> None:
+    lines = 'no json\n{"id": "d", "text": "p"}\n'
+    usual = ("-", "--from", "jsonl", "-o", tmp_path / "a.jsonl", *jobs)
+    with pytest.raises(BadInput, match=r"^stdin, line 1: This is not JSON"):
+        run(*usual, stdin=lines)
+    assert "skipped: stdin, line 1: This is not JSON" in run(*usual, "--skip-bad", stdin=lines).stderr
 
 
 @pytest.mark.parametrize("format", ["jsonl", "bioc-xml", "bioc-json", "pubannotation", "bigbio", "w2ner", "biohd"])

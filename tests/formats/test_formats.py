@@ -96,6 +96,14 @@ def test_the_same_split_in_two_formats_is_said(tmp_path: Path) -> None:
     assert ledger.losses == {NOT_READ: 1}
 
 
+def test_what_exists_is_overwritten_on_request_by_command_or_in_python(tmp_path: Path) -> None:
+    write([Document("d", "pain")], tmp_path / "a.jsonl")
+    with pytest.raises(DisconerError, match=r"overwrite it \(--force, in Python force=True\)"):
+        write([Document("d", "more")], tmp_path / "a.jsonl")
+    write([Document("d", "more")], tmp_path / "a.jsonl", force=True)
+    assert [document.text for document in read(tmp_path / "a.jsonl")] == ["more"]
+
+
 @pytest.mark.parametrize("name", WRITABLE)
 def test_two_documents_with_one_id_are_not_written(name: str, tmp_path: Path) -> None:
     format = format_named(name)

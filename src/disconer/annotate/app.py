@@ -64,7 +64,7 @@ def _attempt(work: Callable[[], T]) -> T:
     try:
         return work()
     except DisconerError as error:
-        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "refused", str(error)) from error
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "refused", str(error.without_skipping())) from error
     except OSError as error:
         message = f"The files cannot be read or written: {error.strerror or error}."
         raise Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "files", message) from error

@@ -36,8 +36,7 @@ class Command(TyperCommand):
             f"{error.fix} `disconer {self.name}` does not have this option: `disconer convert SRC COPY --skip-bad` "
             "writes a copy to use instead."
         )
-        given = {name: getattr(error, name) for name in ("where", "got", "expected")}
-        return BadInput(error.problem, error.what, fix=fix, **given)
+        return error.changed(fix=fix)
 
     def _flags(self) -> set[str]:
         return {flag for parameter in self.params for flag in parameter.opts}

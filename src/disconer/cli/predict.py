@@ -8,8 +8,9 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -43,6 +44,7 @@ from disconer.store.names import default_model
 from disconer.text import SplitterName
 
 Given = tuple[str, str | None]  # a path and its format
+AnyError = TypeVar("AnyError", bound=DisconerError)
 
 STDIN = "-"
 TEXT_ID = "text"  # of the document that a text becomes
@@ -78,7 +80,9 @@ def predict_cli(
     ] = 0.0,
     splitter: Annotated[
         SplitterName | None,
-        typer.Option("--splitter", help="Sentence splitter; default: the model's. See data.splitter."),
+        typer.Option(
+            "--splitter", help="Sentence splitter of input without sentences; default: the model's. See data.splitter."
+        ),
     ] = None,
     parser: Annotated[
         str | None,
@@ -151,7 +155,7 @@ def predict_cli(
             _write_text(_sound(text), settings, to_format, path, force=force)
         return
     ledger = Ledger(skip_bad=skip_bad)
-    with _inputs(inputs or [], from_format) as given:
+    with _inputs(inputs or [], from_format, ledger) as given:
         found = [unit for path, format in given for unit in _units(open_source(path), format, ledger)]
         n_jobs = useful_jobs(jobs or 1, found) if jobs or ray is not None else None
         work = Work(given, found, settings, n_jobs, ledger)
@@ -215,19 +219,31 @@ def _sound(text: str) -> str:
 
 
 @contextmanager
-def _inputs(paths: list[str], from_format: str | None) -> Iterator[list[Given]]:
-    """All inputs with their formats. What comes on stdin is a file while the block lasts."""
-    with tempfile.TemporaryDirectory() as spool:
-        yield [_as_file(path, from_format, Path(spool)) for path in paths]
+def _inputs(paths: list[str], from_format: str | None, ledger: Ledger) -> Iterator[list[Given]]:
+    """All inputs with their formats. What comes on stdin is a file while the block lasts; messages call it stdin."""
+    with tempfile.TemporaryDirectory() as folder:
+        spool = Path(folder) / "stdin"
+        try:
+            yield [_as_file(path, from_format, spool) for path in paths]
+        except DisconerError as error:
+            raise _of_stdin(error, spool) from error
+        finally:
+            ledger.examples[:] = [_of_stdin(error, spool) for error in ledger.examples]
 
 
 def _as_file(path: str, from_format: str | None, spool: Path) -> Given:
     if path != STDIN:
         _refuse_text(path)
         return path, from_format
-    with open(spool / "stdin", "wb") as stream:
+    with open(spool, "wb") as stream:
         shutil.copyfileobj(sys.stdin.buffer, stream)
-    return str(spool / "stdin"), from_format or "text"
+    return str(spool), from_format or "text"
+
+
+def _of_stdin(error: AnyError, spool: Path) -> AnyError:
+    if error.where is None or error.where.path != str(spool):
+        return error
+    return error.changed(where=replace(error.where, path=spool.name))
 
 
 def _refuse_text(path: str) -> None:

@@ -46,9 +46,7 @@ def _check_text(document: Document, entity: Entity, surface: str) -> None:
         check_surface(entity.fragments, document.text, surface)
     except BadInput as error:
         where = Where(document=document.id, entity=entity.id, offset=entity.start)
-        raise BadInput(
-            error.problem, error.what, where=where, got=error.got, expected=error.expected, fix=error.fix
-        ) from error
+        raise error.changed(where=where) from error
 
 
 def _needed(values: Mapping[str, Any], name: str, what: str, expected: str) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,9 @@ class Where:
         return ", ".join(part for part in parts if part)
 
 
+_SKIPPING = re.compile(r", or [^,.]*--skip-bad[^.]*")
+
+
 class DisconerError(Exception):
     """An error that the user can fix. `str` is one readable paragraph."""
 
@@ -41,6 +46,17 @@ class DisconerError(Exception):
     ) -> None:
         self.what, self.where, self.got, self.expected, self.fix = what, where, got, expected, fix
         super().__init__(self._paragraph())
+
+    def changed(self, **parts: Any) -> Self:
+        """The same error with other parts."""
+        other = type(self).__new__(type(self))
+        other.__dict__ |= self.__dict__ | parts
+        other.args = (other._paragraph(),)
+        return other
+
+    def without_skipping(self) -> Self:
+        """The same error without the advice to add --skip-bad, for where nothing can be skipped."""
+        return self.changed(fix=_SKIPPING.sub("", self.fix)) if self.fix else self
 
     def _paragraph(self) -> str:
         place = f"{self.where}: " if self.where and str(self.where) else ""

@@ -20,7 +20,11 @@ from disconer.core.ledger import Ledger
 def refuse_existing(path: Path, force: bool) -> None:
     """Stop before any work if `path` exists and may not be overwritten."""
     if path.exists() and not force:
-        raise DisconerError("This already exists", where=Where(str(path)), fix="Choose another name, or add --force.")
+        raise DisconerError(
+            "This already exists",
+            where=Where(str(path)),
+            fix="Choose another name, or overwrite it (--force, in Python force=True).",
+        )
 
 
 @contextmanager
