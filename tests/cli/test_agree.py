@@ -38,6 +38,17 @@ def test_formats_differ_and_texts_without_annotations_are_counted(folder: Path) 
     assert "1 texts without an .ann, not annotated by anna" in said
 
 
+def test_texts_alone_are_no_annotator(folder: Path) -> None:
+    (folder / "notes").mkdir()
+    (folder / "notes" / "b.txt").write_text(TEXT)
+    with pytest.raises(DisconerError, match=r"notes: There are no annotations of notes here, only texts\."):
+        run(folder / "anna", folder / "notes")
+    (folder / "notes" / "b.ann").write_text("")
+    _, said = run(folder / "anna", folder / "notes")
+    assert "notes has no entities, in 1 document: all those of others count as missed by notes" in said
+    assert "anna has no entities" not in said
+
+
 def test_tables_and_page(folder: Path) -> None:
     page = folder / "page.html"
     shown, _ = run(folder / "anna", folder / "ben.jsonl", "--html", page)

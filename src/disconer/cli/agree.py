@@ -12,7 +12,7 @@ import typer
 
 from disconer.cli.annotate import annotate_cli
 from disconer.cli.console import progress, report, show
-from disconer.core.errors import DisconerError
+from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.core.version import __version__
@@ -49,7 +49,9 @@ def agree(
     for path in filter(None, (html, adjudicate)):
         refuse_existing(path, force)
     ledger = ledger or Ledger()
-    every = list(by_document({name: _read(name, path, from_format, ledger) for name, path in sources.items()}))
+    read_of = {name: _read(name, path, from_format, ledger) for name, path in sources.items()}
+    _warn_of_nothing(read_of, sources)
+    every = list(by_document(read_of))
     agreement = Agreement(sources)
     page = AgreementReport()
     for versions in every:
@@ -69,12 +71,30 @@ def _read(name: str, path: Path, from_format: str | None, ledger: Ledger) -> lis
     format = format_named(from_format) if from_format else sniff(source)
     if from_format is None:
         note_unread(source, format, ledger)
+    if format.name == "text":
+        raise DisconerError(
+            f"There are no annotations of {name} here, only texts",
+            where=Where(str(path)),
+            expected="what an annotator made: .ann beside .txt, or another format with entities",
+            fix="Leave this annotator out, or name the folder or file with the annotations.",
+        )
     if format.name == "brat":
         annotated = {member.stem for member in source if member.suffix in format.suffixes}
         done = [member for member in source if member.suffix != ".txt" or member.stem in annotated]
         ledger.lost(f"{NOT_ANNOTATED} {name}", len(source.members) - len(done))
         source = source.only(done)
     return list(progress(read(source, format.name, ledger), f"documents, {name}"))
+
+
+def _warn_of_nothing(made: Mapping[str, Sequence[Document]], sources: Mapping[str, Path]) -> None:
+    """Say who has no entity at all, which may be a wrong path: every figure with them is 0."""
+    for name, documents in made.items():
+        if not any(document.entities for document in documents):
+            number = f"{len(documents):,} document{'s' * (len(documents) != 1)}"
+            print(
+                f"warning: {sources[name]} has no entities, in {number}: all those of others count as missed by {name}",
+                file=sys.stderr,
+            )
 
 
 def annotator_names(paths: Sequence[Path], given: str | None) -> list[str]:
