@@ -140,6 +140,13 @@ def test_messages_name_stdin(tmp_path: Path, jobs: tuple[str, ...]) -> None:
     assert "skipped: stdin, line 1: This is not JSON" in run(*usual, "--skip-bad", stdin=lines).stderr
 
 
+def test_pubtator_on_stdin_is_no_prose_unless_told_so() -> None:
+    lines = "1|t|p\n1|a|k\n"
+    with pytest.raises(DisconerError, match=r"^stdin: This is PubTator's own format"):
+        run("-", stdin=lines)
+    assert run("-", "--from", "text", stdin=lines).stdout.startswith("stdin\n")
+
+
 @pytest.mark.parametrize("format", ["jsonl", "bioc-xml", "bioc-json", "pubannotation", "bigbio", "w2ner", "biohd"])
 def test_every_kind_of_output(notes: Path, tmp_path: Path, format: str) -> None:
     out = tmp_path / "out.x"

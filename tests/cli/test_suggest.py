@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from annotated import TEXT, annotated
 from disconer import DisconerError, Document, Entity, Ledger, read
 from disconer.cli import app
 from disconer.cli.suggest import suggest
+from disconer.core.errors import DisconerWarning
 from disconer.formats.brat.suggestions import Suggested
 
 FOUND = annotated("ADR: pain … hands", "ADR: itching", "Drug: itching", "Arm: left … arm", "ADR: severe pain in knees")
@@ -44,6 +46,15 @@ def folder(tmp_path: Path) -> Path:
     )
     (tmp_path / "in" / "visual.conf").write_text("[labels]\n")
     return tmp_path / "in"
+
+
+def test_files_that_are_no_texts_are_said_to_be_left_out(folder: Path, tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        suggest(folder, tmp_path / "first", Finder(), LABELS)
+    (folder / "c.docx").write_bytes(b"")
+    with pytest.warns(DisconerWarning, match=r"not read in .*: 1 \.docx; save texts as plain text"):
+        suggest(folder, tmp_path / "second", Finder(), LABELS)
 
 
 def test_own_lines_stay_and_suggestions_follow(folder: Path, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ import typer
 from disconer.cli.serve import HOST, LOOPBACK, NEEDED, TOKEN_VARIABLE
 from disconer.core.errors import DisconerError
 from disconer.core.plugins import require
+from disconer.formats import format_named, note_unread
+from disconer.formats.source import Source
 
 if TYPE_CHECKING:
     from disconer.annotate.project import Settings  # loaded when the command runs: it needs the extra
@@ -38,6 +40,8 @@ def annotate(settings: Settings, *, host: str = HOST, port: int = PORT, token: s
         )
     with bound_socket(host, port) as bound:
         project = Project(settings, load_suggester)
+        if settings.path.is_dir():
+            note_unread(Source(settings.path), format_named("brat"), texts=True)
         if missing := project.never_suggested:
             print(f"note: the model does not have, and will not suggest: {', '.join(missing)}", file=sys.stderr)
         app = create_app(project, token=token, local=local)

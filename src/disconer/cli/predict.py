@@ -32,6 +32,7 @@ from disconer.core.types import Document
 from disconer.formats import Format, format_named, note_unread, sniff, write
 from disconer.formats.remote import open_source
 from disconer.formats.source import Source
+from disconer.formats.unrecognised import refuse_pubtator
 from disconer.predict.files import Folder, all_documents
 from disconer.predict.inputs import Share, Unit, units
 from disconer.predict.lazy import LazyRecognizer, load_recognizer
@@ -237,6 +238,8 @@ def _as_file(path: str, from_format: str | None, spool: Path) -> Given:
         return path, from_format
     with open(spool, "wb") as stream:
         shutil.copyfileobj(sys.stdin.buffer, stream)
+    if from_format is None:
+        refuse_pubtator(Source(spool))
     return str(spool), from_format or "text"
 
 

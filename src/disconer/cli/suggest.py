@@ -15,7 +15,7 @@ from disconer.cli.outputs import forget_own_losses
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
-from disconer.formats import format_named, write
+from disconer.formats import format_named, note_unread, write
 from disconer.formats.brat.configuration import ANNOTATION_CONF, annotation_conf, extended_conf
 from disconer.formats.brat.suggestions import Suggested, with_suggestions
 from disconer.formats.source import Member, Source, decode
@@ -46,6 +46,7 @@ def suggest(
     source = Source(folder)
     _check_output(folder, out, force)
     ledger = ledger or Ledger()
+    note_unread(source, format_named("brat"), ledger, texts=True)
     total = Suggested()
 
     def annotated() -> Iterator[Document]:
