@@ -90,8 +90,6 @@ def names_of_formats() -> tuple[list[str], list[str]]:
 
 def sniff(source: Source) -> Format:
     """The format of the first file of a source that is recognised."""
-    if source.is_single_file:
-        refuse_pubtator(source)
     if found := _sniff_among([format for format in all_formats() if format.name != PLAIN], source):
         return found
     refuse_pubtator(source)
@@ -125,7 +123,7 @@ def read(
     """
     source, ledger = path if isinstance(path, Source) else Source(path), ledger or Ledger()
     chosen = format_named(format) if format else sniff(source)
-    if format is None:
+    if format is None and not source.is_single_file:
         note_unread(source, chosen, ledger, stacklevel=3)
     documents = chosen.read(source, ledger)
     return _unique(documents, ledger, "Two documents have the same id", str(source), "Rename one of them.")

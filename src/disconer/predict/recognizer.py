@@ -90,7 +90,7 @@ class Recognizer:
         self._syntax = chosen_syntax(parser, own_parser, missing=syntax.missing, cache=keep_parses)
         self._runtime = model.runtime(device, precision)
         self._windower = Windower(model.config, model.reader, model.max_subwords, splitter=splitter)
-        self._unused_splitter = UnusedSplitter(splitter)
+        self._unused_splitter = UnusedSplitter(splitter) if splitter else None
         self._chunker = Chunker(self._windower, model, self._runtime)
 
     @classmethod
@@ -294,7 +294,8 @@ class Recognizer:
 
     def _prepare(self, documents: list[Document]) -> Chunk:
         """Everything up to the network."""
-        self._unused_splitter.see(documents)
+        if self._unused_splitter:
+            self._unused_splitter.see(documents)
         return self._chunker(self._with_heads([self._windower.segment(document) for document in documents]))
 
     def _with_heads(self, documents: list[Document]) -> list[Document]:
