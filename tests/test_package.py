@@ -79,4 +79,4 @@ def test_a_prediction_leaves_nothing_in_the_home_of_its_user(tmp_path: Path) -> 
 def test_the_installed_package() -> None:
     assert version("disconer") == disconer.__version__
     (command,) = entry_points(group="console_scripts", name="disconer")
-    assert command.value == "disconer.cli:main"
+    assert command.value == "disconer.__main__:main"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+INTERRUPTED = 130  # the exit code of a command that was interrupted by Ctrl-C
+
 
 @dataclass(frozen=True, slots=True)
 class Where:

@@ -84,6 +84,9 @@ BUNDLED_ENCODERS = BUNDLED / "encoders"  # likewise
 CONFIG, WEIGHTS, ONNX_GRAPH = "config.json", "model.safetensors", "network.onnx"
 RUN_FOLDERS = ("best", "last")  # the models of a training run
 
+# What a run can be resumed from, below its folder.
+TRAINING_STATE, ADAPTATION_STATE = "training.pt", "adaptation/state.pt"
+
 
 def user_folder() -> Path:
     """The system's folder for the user's disconer files."""

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import WEIGHTS, replace_file
+from disconer.core.files import TRAINING_STATE, WEIGHTS, replace_file
 from disconer.evaluate.entity_lists import LISTS
 from disconer.nn.weights import write_weights
 from disconer.runs.state import Stateful, check_folder, save_state
@@ -88,7 +88,7 @@ class RunFolder:
         self.path = path
         self.best, self.last = self.models = path / BEST, path / LAST
         self.facts, self.config = path / "run.json", path / "config.yaml"
-        self._state, self._metrics = path / "training.pt", path / "metrics.jsonl"
+        self._state, self._metrics = path / TRAINING_STATE, path / "metrics.jsonl"
 
     @property
     def can_resume(self) -> bool:
