@@ -64,7 +64,8 @@ def train(
     folder.open(resume=resume, force=force)
     display = display or Display(quiet=not accelerator.is_main_process)
     with alone_in(folder.path, accelerator):
-        return _train(config, folder, accelerator, display, resume=folder.can_resume and not force, force=force)
+        folder.open(resume=resume, force=force)  # again: another run may have ended there while this one waited
+        return _train(config, folder, accelerator, display, resume=resume and folder.can_resume, force=force)
 
 
 def _train(
