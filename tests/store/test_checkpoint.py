@@ -66,6 +66,14 @@ def test_saved_again_it_is_the_same(saved: Path, tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == (saved / name).read_bytes()
 
 
+def test_what_8_bits_cost_is_saved_again(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    run = {"f1": 0.5, "seconds": 1.0}
+    describe(folder, int8={"source": "dev", "documents": 2, "same": 1, "before": run, "after": run})
+    again = tmp_path_factory.mktemp("again")
+    save_model(load_model(folder), again)
+    assert description(again)["int8"] == description(folder)["int8"]
+
+
 def test_graphs_of_a_model_that_was_here_before_are_not_taken_for_its_own(folder: Path) -> None:
     write_graphs(folder, StoredGraphs({"network": StoredGraph(b"", {}, {}, {}, {})}, None, 0))
     save_model(toy_model(), folder)

@@ -21,7 +21,7 @@ from disconer.core.files import BUNDLED_ENCODERS, CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.evaluate.comparison import Comparison
 from disconer.nn.encoders import build_encoding
-from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, base_of, check_base
+from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, base_of
 from disconer.nn.network import AnyNetwork, TorchRuntime, build_network
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
@@ -34,6 +34,7 @@ from disconer.store.description import (
     INT8,
     RUNTIME,
     CompactDescription,
+    compact_description,
     damaged,
     read_description,
     read_scale,
@@ -50,6 +51,7 @@ class Model:
     figures: its metrics, by split; see `card.Figures`.
     scale: turns the scores of its entities into calibrated probabilities.
     graphs: what runs it in ONNX Runtime, without weights.
+    int8: the comparison of its answers in 8 bits with those in 32, from `Comparison.to_dict`; None if not measured.
     """
 
     network: AnyNetwork
@@ -59,6 +61,7 @@ class Model:
     figures: Figures = field(default_factory=dict)
     scale: ScoreScale = UNSCALED
     graphs: StoredGraphs | NoGraphs = UNKNOWN
+    int8: Mapping[str, Any] | None = None
 
     @property
     def max_subwords(self) -> int | None:
@@ -102,7 +105,7 @@ def describe(model: Model) -> dict[str, Any]:
         "scores": asdict(model.scale),
         "config": model.config.to_dict(),
         "encoder": model.network.words.encoder.description(),
-    }
+    } | ({} if model.int8 is None else {INT8: model.int8})
 
 
 def record_figures(folder: Path, figures: Figures) -> None:
@@ -138,7 +141,7 @@ def load_model(folder: Path) -> Model:
     description = read_description(folder)
     labels = tuple(description["labels"])
     config = config_from_dict(description["config"], str(folder / CONFIG))
-    compact = _compact(description, folder)
+    compact = compact_description(description, folder)
     check_sizes(description, folder / WEIGHTS, compact.base)
     try:
         with torch.device("meta"):  # takes no memory
@@ -151,17 +154,16 @@ def load_model(folder: Path) -> Model:
     _load_weights(network, folder / WEIGHTS, _base(network, compact, folder))
     network.eval()
     scale = read_scale(description, folder)
-    return Model(network, encoding.reader, config, labels, description["figures"], scale, read_graphs(folder))
-
-
-def _compact(description: Mapping[str, Any], folder: Path) -> CompactDescription:
-    try:
-        compact = CompactDescription(**description.get(COMPACT, {}))
-    except TypeError as error:
-        raise damaged(COMPACT, Where(str(folder / CONFIG))) from error
-    if compact.base is not None and compact.base_digest is not None:
-        check_base(str(compact.base), str(compact.base_digest), folder)
-    return compact
+    return Model(
+        network,
+        encoding.reader,
+        config,
+        labels,
+        description["figures"],
+        scale,
+        read_graphs(folder),
+        description.get(INT8),
+    )
 
 
 def _base(network: nn.Module, compact: CompactDescription, folder: Path) -> Mapping[str, Tensor]:

@@ -13,6 +13,7 @@ from disconer.config import config_from_dict
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import CONFIG, WEIGHTS, replace_file
 from disconer.core.version import __version__
+from disconer.nn.encoders.transformer.bundled import check_base
 from disconer.nn.scores import UNSCALED, ScoreScale
 from disconer.nn.weights import CHANGE_BITS, MATRIX_BITS, TABLE_BITS
 from disconer.store.card import comparison_in_words, model_card
@@ -189,6 +190,17 @@ class CompactDescription:
         if self.checked:
             said.append(comparison_in_words(self.checked))
         return "\n".join(said)
+
+
+def compact_description(description: Mapping[str, Any], folder: Path) -> CompactDescription:
+    """How the model in a folder is stored compactly; its base must be there, unchanged."""
+    try:
+        compact = CompactDescription(**description.get(COMPACT, {}))
+    except TypeError as error:
+        raise damaged(COMPACT, Where(str(folder / CONFIG))) from error
+    if compact.base is not None and compact.base_digest is not None:
+        check_base(str(compact.base), str(compact.base_digest), folder)
+    return compact
 
 
 INT8 = "int8"  # the key in config.json of a comparison: the model in 8 bits with itself in 32; see `Comparison.to_dict`

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
-from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, IN_NETWORK, check_base
+from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, IN_NETWORK
 from disconer.nn.reader import Floats
 from disconer.nn.weights import CHANGE, LARGEST, PLANES, ROWS, Bytes, change, restore
-from disconer.store.description import COMPACT, CompactDescription
+from disconer.store.description import compact_description
 
 HEADER_SIZE = 8  # bytes: of the number that says how long the header is
 TYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "u1", "BOOL": "?"}  # as safetensors names them
@@ -31,13 +31,12 @@ class ModelWeights:
     """
 
     def __init__(self, folder: Path, description: Mapping[str, Any]) -> None:
-        compact = CompactDescription(**description.get(COMPACT, {}))
+        compact = compact_description(description, folder)
         self._path = folder / WEIGHTS
         self._base: _WeightFile | None = None
         with damaged_weights(self._path):
             self._stored = _WeightFile(self._path)
         if compact.base is not None and compact.base_digest is not None:
-            check_base(compact.base, compact.base_digest, folder)
             self._base = _WeightFile(BUNDLED_ENCODERS / compact.base / COMPACT_WEIGHTS)
 
     def read(self, name: str, shape: tuple[int, ...], room: Floats | None = None) -> NDArray[Any]:

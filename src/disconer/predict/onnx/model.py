@@ -82,10 +82,11 @@ class OnnxModel:
         if folder.samefile(self.folder):
             return
         files = [path.relative_to(self.folder) for path in self.folder.rglob("*") if path.is_file()]
+        files = [path for path in files if not any(part.startswith(".") for part in path.parts)]  # such as git's
         for name in {ONNX_GRAPH, WEIGHTS} - {path.name for path in files}:
             (folder / name).unlink(missing_ok=True)
         for path in sorted(files, key=lambda path: path.name in (ONNX_GRAPH, WEIGHTS)):
-            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
             replace_file(folder / path, (self.folder / path).read_bytes())
 
 
