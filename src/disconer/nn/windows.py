@@ -98,6 +98,23 @@ def windows(sentence: Sentence, subwords: Subwords, *, max_subwords: int, max_wo
     return found
 
 
+LONGEST = 16  # subwords of a word; only the first few say something of a sequence or of a divider
+
+
+def shortened(subwords: Subwords) -> Subwords:
+    """Without what words have beyond `LONGEST` subwords: a divider of a hundred dashes would fill the context."""
+    too_long = subwords.end - subwords.first > LONGEST
+    if not too_long.any():
+        return subwords
+    is_kept = np.ones(len(subwords.ids), bool)
+    for first, end in zip(subwords.first[too_long], subwords.end[too_long], strict=True):
+        is_kept[first + LONGEST : end] = False
+    for first, end in zip(subwords.first[~too_long], subwords.end[~too_long], strict=True):
+        is_kept[first:end] = True  # a subword may reach into the next word
+    before = np.concatenate([[0], np.cumsum(is_kept)])
+    return Subwords(subwords.ids[is_kept], before[subwords.first], before[subwords.end])
+
+
 def passages(sizes: Sequence[int], most: int) -> list[range]:
     """Cut a document's windows into passages of at most `most` subwords: as few as possible, of similar size.
 
@@ -175,11 +192,13 @@ class Windower:
         return own
 
     def windows_of(self, documents: Sequence[Document]) -> Iterator[list[list[Window]]]:
-        """Of each segmented document, the windows of each sentence."""
+        """Of each segmented document, the windows of each sentence; none where nothing is written, as in a divider."""
         texts = [(document.text, document.sentences or ()) for document in documents]
-        for (_, sentences), subwords in zip(texts, _read(self._reader, texts), strict=True):
+        for (text, sentences), subwords in zip(texts, _read(self._reader, texts), strict=True):
             yield [
-                windows(sentence, own, max_subwords=self._max_subwords)
+                windows(sentence, shortened(own), max_subwords=self._max_subwords)
+                if any(map(str.isalnum, text[sentence.start : sentence.end]))
+                else []
                 for sentence, own in zip(sentences, subwords, strict=True)
             ]
 
