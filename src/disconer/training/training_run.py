@@ -18,6 +18,7 @@ from disconer.core.files import replace_file
 from disconer.core.types import Document
 from disconer.evaluate import Evaluation, evaluate
 from disconer.evaluate.entity_lists import LISTS, ListedDocument, dump_lists, listed
+from disconer.export.stored import GraphsAhead, graphs_ahead
 from disconer.nn.devices import use_chosen_threads
 from disconer.nn.scores import UNSCALED
 from disconer.nn.windows import Windower
@@ -29,7 +30,6 @@ from disconer.text.syntax.spec import NONE
 from disconer.training.data import TrainingData, read_data, with_heads
 from disconer.training.display import Display
 from disconer.training.examples import Example, Learnable, examples_fingerprint, make_examples
-from disconer.training.graphs import GraphsAhead, graphs_ahead
 from disconer.training.loop import Loop, predict_all, scale_on
 from disconer.training.record import check_record, facts_of_all, run_facts, write_record
 from disconer.training.start_from import check_start, first_model
