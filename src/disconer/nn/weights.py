@@ -38,7 +38,7 @@ Bytes = NDArray[np.uint8]
 Numbers = NDArray[np.uint16]
 
 TABLE_BITS, MATRIX_BITS = 7, 9  # of the numbers of tables that are looked up, and of all other large weights
-CHANGE_BITS = 6  # of what training changed in the weights of an encoder that comes with disconer
+CHANGE_BITS = 6  # of what training changed in the weights of a bundled encoder
 PLANES, LARGEST = ":planes", ":largest"  # what a weight's two parts are called beside its name
 CHANGE, ROWS = ":change", ":rows"  # the planes of a change, and the rows that it is of
 BLOCK = 2**17  # numbers that are unpacked at once, about: few enough for a processor's cache

@@ -15,7 +15,7 @@ import numpy as np
 
 from disconer.config import Config
 from disconer.core.types import Document, Sentence
-from disconer.nn.encoders import KINDS
+from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.reader import Bools, Reader, Subwords, Text, TextsReader
 from disconer.text import TOKENIZERS, SplitterName, segment, splitter_named
 from disconer.text.alignment import Range, TokenEntity, words_of
@@ -163,7 +163,7 @@ class Windower:
         )
         self._reader = reader
         self._max_subwords = (max_subwords or NO_LIMIT) - len(reader.prefix) - len(reader.suffix)
-        in_context = KINDS.get(config.encoder.kind).reads_context
+        in_context = ENCODER_KINDS.get(config.encoder.kind).reads_context
         self.context = min(config.encoder.context, self._max_subwords) if in_context else 0
 
     def segment(self, document: Document) -> Document:

@@ -15,7 +15,7 @@ from torch import Tensor
 from disconer.config import Config, config_from_dict
 from disconer.core.errors import DisconerError, Where, listed
 from disconer.core.files import CONFIG
-from disconer.nn.encoders import build_encoding, load_encoding
+from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.network import AnyNetwork, build_network
 from disconer.nn.parts import AnyHead, AxisNames, Transferable
 from disconer.predict.loading import is_exported
@@ -84,7 +84,7 @@ def first_model(config: Config, data: TrainingData) -> tuple[Model, Sequence[str
     """The model before the first step, and notes on what it starts from."""
     if config.training.start_from is not None:
         return _started(config, config.training.start_from, data.labels)
-    encoding = load_encoding(config.encoder, data.words)
+    encoding = ENCODER_KINDS.get(config.encoder.kind).load(config.encoder, data.words)
     network = build_network(config, data.labels, encoding.encoder)
     return Model(network, encoding.reader, config, data.labels), encoding.notes
 
@@ -94,7 +94,8 @@ def _started(config: Config, start: str, labels: tuple[str, ...]) -> tuple[Model
     folder = find_model(start)
     other = load_model(folder)
     torch.manual_seed(config.training.seed)  # loading has consumed random numbers
-    encoding = build_encoding(config.encoder, other.network.words.encoder.description(), folder)
+    kind, description = ENCODER_KINDS.get(config.encoder.kind), other.network.words.encoder.description()
+    encoding = kind.build(config.encoder, description, folder)
     network = build_network(config, labels, encoding.encoder)
     network.words.load_state_dict(other.network.words.state_dict())
     model = Model(network, encoding.reader, config, labels)

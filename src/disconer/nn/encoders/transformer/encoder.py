@@ -120,7 +120,7 @@ class TransformerWords(WordEncoder):
     def _subwords(self, batch: WordBatch) -> Tensor:
         """Shape: (R, P, d_h)"""
         given = self.inputs(batch.piece_ids, batch.piece_mask)
-        # cuDNN compiles its attention anew for every size of a batch, which takes longer than the batch.
+        # cuDNN compiles its attention again for every size of a batch, which takes longer than the batch.
         with sdpa_kernel(ATTENTION) if batch.piece_ids.is_cuda else nullcontext():
             output = self.transformer(**given, output_hidden_states=self.layers != "last")
         if self.layers == "last":
