@@ -15,7 +15,7 @@ import torch
 
 from disconer import DisconerError
 from disconer.core.errors import DisconerWarning
-from disconer.core.files import BUNDLED_MODELS
+from disconer.core.places import BUNDLED_MODELS
 from disconer.export import stored as stored_graphs
 from disconer.export.compact import save_compact
 from disconer.export.stored import graphs_ahead, make_graphs, with_graphs

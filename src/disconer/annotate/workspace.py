@@ -16,8 +16,7 @@ from disconer.annotate.changes import Change, Key, Outdated, apply
 from disconer.annotate.documents import Documents, Stored
 from disconer.annotate.history import History, HistoryFile, Kind, Splice, Step
 from disconer.core.errors import DisconerError
-from disconer.core.files import append_line, file_stamp
-from disconer.core.locks import locked
+from disconer.core.files import append_line, file_stamp, locked
 
 LONGEST_NAME = 150  # characters of a file name; file systems take 255 bytes
 

@@ -22,7 +22,7 @@ from typing import Any
 from torch import nn
 
 from disconer.core.errors import DisconerError
-from disconer.core.files import WEIGHTS
+from disconer.core.places import WEIGHTS
 from disconer.export.quantize import compute_with_8_bits, drop_unused
 from disconer.export.tracing import graphs_of, tidied, trace
 from disconer.nn.heads.kind import Graph

@@ -26,7 +26,7 @@ from torch.distributed import PrefixStore, default_pg_timeout  # type: ignore[at
 from torch.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
 from disconer.core.errors import DisconerError, Where, listed
-from disconer.core.locks import locked
+from disconer.core.files import locked
 from disconer.nn.devices import cpu_trains_in
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from disconer.config import Config, DataConfig, config_from_dict, load_head
-from disconer.core.files import CONFIG
 from disconer.core.ledger import Amount
+from disconer.core.places import CONFIG
 from disconer.evaluate.stats import Survey
 from disconer.nn.heads.kind import kind_of
 from disconer.start.splits import DEV, TEST, TRAIN, Splits

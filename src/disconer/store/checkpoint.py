@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from disconer.config import Config, config_from_dict
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import BUNDLED_ENCODERS, CONFIG, WEIGHTS
+from disconer.core.places import BUNDLED_ENCODERS, CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.evaluate.comparison import Comparison
 from disconer.nn.encoders import ENCODER_KINDS

@@ -12,7 +12,8 @@ from typing import Any
 
 from disconer.config import config_from_dict
 from disconer.core.errors import DisconerError, Where, excerpt, first_line
-from disconer.core.files import CONFIG, WEIGHTS, replace_file
+from disconer.core.files import replace_file
+from disconer.core.places import CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.nn.scores import UNSCALED, ScoreScale
 from disconer.nn.weights import CHANGE_BITS, MATRIX_BITS, TABLE_BITS

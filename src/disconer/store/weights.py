@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
+from disconer.core.places import BUNDLED_ENCODERS, WEIGHTS
 from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, IN_NETWORK, check_base
 from disconer.nn.reader import Floats
 from disconer.nn.weights import CHANGE, LARGEST, PLANES, ROWS, Bytes, change, restore

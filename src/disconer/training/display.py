@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, SupportsFloat
 
 from disconer.core.cores import busy_warning
-from disconer.runs.display import Clock, LiveLines, duration
+from disconer.core.progress import Clock, LiveLines, duration
 
 if TYPE_CHECKING:
     from disconer.config import TrainingConfig

@@ -11,7 +11,8 @@ from typing import Any
 
 from disconer.config import Config, DataConfig, dump_config, flat, load_config
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import BUNDLED_ENCODERS, CONFIG, replace_file
+from disconer.core.files import replace_file
+from disconer.core.places import BUNDLED_ENCODERS, CONFIG
 from disconer.core.version import __version__
 from disconer.formats.source import Source
 from disconer.runs.state import code_hash, versions

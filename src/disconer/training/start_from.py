@@ -14,7 +14,7 @@ from torch import Tensor
 
 from disconer.config import Config, config_from_dict
 from disconer.core.errors import DisconerError, Where, listed
-from disconer.core.files import CONFIG
+from disconer.core.places import CONFIG
 from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.network import AnyNetwork, build_network
 from disconer.nn.parts import AnyHead, AxisNames, Transferable

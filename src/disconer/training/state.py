@@ -17,13 +17,14 @@ from typing import Any
 import torch
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import WEIGHTS, replace_file
+from disconer.core.files import replace_file
+from disconer.core.places import RUN_FOLDERS, WEIGHTS
 from disconer.evaluate.entity_lists import LISTS
 from disconer.nn.weights import write_weights
 from disconer.runs.state import Stateful, check_folder, save_state
 from disconer.store.checkpoint import Model, save_model
 
-BEST, LAST = "best", "last"
+BEST, LAST = RUN_FOLDERS
 SPEED = "speed.json"
 
 

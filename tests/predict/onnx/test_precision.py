@@ -12,7 +12,7 @@ from torch.nn.functional import gelu
 
 from disconer import DisconerError, Recognizer, write
 from disconer.cli.evaluate import evaluate_files
-from disconer.core.files import BUNDLED_MODELS, CONFIG
+from disconer.core.places import BUNDLED_MODELS, CONFIG
 from disconer.export.graphs import OPSET
 from disconer.export.quantize import quantize
 from disconer.nn.weights import quantized

@@ -10,7 +10,8 @@ from typing import Any
 from disconer.config import Config, EncoderConfig, config_from_dict
 from disconer.core.cores import has_vnni
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import CONFIG, ONNX_GRAPH, WEIGHTS, replace_file
+from disconer.core.files import replace_file
+from disconer.core.places import CONFIG, ONNX_GRAPH, WEIGHTS
 from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision

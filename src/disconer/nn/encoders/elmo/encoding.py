@@ -14,7 +14,7 @@ from torch import Tensor
 
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, excerpt
-from disconer.core.files import CONFIG
+from disconer.core.places import CONFIG
 from disconer.nn.encoders.elmo import ElmoOptions, ElmoReader
 from disconer.nn.encoders.elmo.encoder import ElmoWords
 from disconer.nn.encoders.hub import package_folders

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import BUNDLED_ENCODERS, CONFIG
+from disconer.core.places import BUNDLED_ENCODERS, CONFIG
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -13,7 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, first_line
-from disconer.core.files import CONFIG
+from disconer.core.places import CONFIG
 from disconer.nn.encoders.transformer import TOKENIZER, SubwordTokenizer, damaged_tokenizer, reads_case
 from disconer.nn.encoders.transformer.pretrained import (
     check_settings,

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from disconer.core.errors import DisconerError, Where, excerpt, first_line
-from disconer.core.files import BUNDLED_ENCODERS, CONFIG
+from disconer.core.places import BUNDLED_ENCODERS, CONFIG
 from disconer.nn.encoders.hub import PACKAGES, package_folders, why_not_on_hub
 from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from disconer.config import CharacterConfig, EncoderConfig
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import CONFIG
+from disconer.core.places import CONFIG
 from disconer.nn.encoders.vectors import (
     N_SPECIAL,
     N_SYMBOLS,
