@@ -34,7 +34,7 @@ from disconer.store.checkpoint import Model, save_model
 from disconer.training.data import TrainingData, read_data
 from disconer.training.examples import Batch, Example, Learnable, Plan, make_examples
 from disconer.training.optimizer import build_optimizer, build_schedule
-from disconer.training.start_from import first_model
+from disconer.training.training_run import first_model
 
 
 @dataclass(frozen=True, slots=True)

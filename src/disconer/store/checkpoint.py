@@ -107,19 +107,17 @@ def describe(model: Model) -> dict[str, Any]:
     }
 
 
-def record_figures(folder: Path, figures: Figures) -> None:
-    """Add what was measured of a saved model to its description and card, by split, as from `Evaluation.to_dict`."""
+def record_measures(folder: Path, scale: ScoreScale, figures: Figures) -> None:
+    """Add what was measured of a saved model to its description and card.
+
+    scale: of its scores. figures: by split, as from `Evaluation.to_dict`.
+    """
     description = read_description(folder)
     chosen = {
         split: {name: measured[name] for name in ("documents", "overall", "kinds")}
         for split, measured in figures.items()
     }
-    write_description(folder, description | {"figures": description["figures"] | chosen})
-
-
-def record_scale(folder: Path, scale: ScoreScale) -> None:
-    """Add the scale of its scores to a saved model's description."""
-    write_description(folder, read_description(folder) | {"scores": asdict(scale)})
+    write_description(folder, description | {"scores": asdict(scale), "figures": description["figures"] | chosen})
 
 
 def record_comparison(folder: Path, comparison: Comparison) -> None:
