@@ -25,9 +25,9 @@ from disconer.config import load_config
 from disconer.core.background import made_ahead
 from disconer.evaluate import evaluate
 from disconer.nn.arrays import word_arrays
-from disconer.nn.devices import size_multiple
+from disconer.nn.devices import WordBatch, size_multiple
+from disconer.nn.interfaces import Transferable
 from disconer.nn.network import AnyNetwork
-from disconer.nn.parts import Transferable, WordBatch
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, save_model

@@ -18,7 +18,7 @@ import torch
 from disconer import DisconerError
 from disconer.core import files
 from disconer.core.files import locked, replace_file, replacing
-from disconer.runs.state import save_state
+from disconer.runs.output_folder import save_state
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from disconer.bench.timing import Clock, Jobs, Ratio, Timing, in_turns
 from disconer.config import Config
 from disconer.core.errors import DisconerError
 from disconer.nn.arrays import word_arrays
-from disconer.nn.parts import WordBatch
+from disconer.nn.devices import WordBatch
 from disconer.nn.windows import Windower
 from disconer.runs.processes import build_accelerator
 from disconer.store.checkpoint import Model

@@ -12,10 +12,10 @@ from typing import Any
 import torch
 
 from disconer.core.errors import DisconerError, first_line
-from disconer.export.graphs import OPSET, NetworkGraph, network_graph
+from disconer.export.network_graph import OPSET, NetworkGraph, network_graph
 from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.heads.kind import Graph, kind_of
-from disconer.nn.parts import WordEncoder
+from disconer.nn.interfaces import WordEncoder
 from disconer.store.checkpoint import Model
 from disconer.store.graphs import NETWORK
 

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from disconer.config import Config, EncoderConfig, GcnConfig
 from disconer.core.errors import DisconerError
 from disconer.nn.arrays import WordArrays
-from disconer.nn.devices import size_multiple, usable_device
+from disconer.nn.devices import WordBatch, size_multiple, usable_device
 from disconer.nn.heads.kind import kind_of
+from disconer.nn.interfaces import Fetching, Head, Targets, WordEncoder
 from disconer.nn.layers import BiLstm
 from disconer.nn.layers.gcn import Aggcn
-from disconer.nn.parts import Fetching, Head, Targets, WordBatch, WordEncoder
 from disconer.nn.runtime import Device, Precision, RuntimeName
 from disconer.nn.windows import Found
 

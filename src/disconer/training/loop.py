@@ -19,11 +19,10 @@ from disconer.core.errors import DisconerError
 from disconer.core.types import Document
 from disconer.evaluate import Evaluation, evaluate
 from disconer.nn.arrays import word_arrays
-from disconer.nn.devices import size_multiple
-from disconer.nn.parts import WordBatch
+from disconer.nn.devices import WordBatch, size_multiple
 from disconer.nn.scores import ScoreScale, fit_scale
 from disconer.predict.recognizer import Recognizer
-from disconer.runs.state import Stateful
+from disconer.runs.output_folder import Stateful
 from disconer.store.checkpoint import Model
 from disconer.text.syntax.spec import NONE
 from disconer.training.display import Display

@@ -16,8 +16,8 @@ from disconer.config import Config, config_from_dict
 from disconer.core.errors import DisconerError, Where, listed
 from disconer.core.places import CONFIG
 from disconer.nn.encoders import ENCODER_KINDS
+from disconer.nn.interfaces import AnyHead, AxisNames, Transferable
 from disconer.nn.network import AnyNetwork, build_network
-from disconer.nn.parts import AnyHead, AxisNames, Transferable
 from disconer.predict.loading import is_exported
 from disconer.store.checkpoint import Model, load_model
 from disconer.store.description import read_description

@@ -21,7 +21,7 @@ from disconer.core.files import replace_file
 from disconer.core.places import RUN_FOLDERS, WEIGHTS
 from disconer.evaluate.entity_lists import LISTS
 from disconer.nn.weights import write_weights
-from disconer.runs.state import Stateful, check_folder, save_state
+from disconer.runs.output_folder import Stateful, check_folder, save_state
 from disconer.store.checkpoint import Model, save_model
 
 BEST, LAST = RUN_FOLDERS

@@ -13,7 +13,7 @@ from torch.nn.functional import gelu
 from disconer import DisconerError, Recognizer, write
 from disconer.cli.evaluate import evaluate_files
 from disconer.core.places import BUNDLED_MODELS, CONFIG
-from disconer.export.graphs import OPSET
+from disconer.export.network_graph import OPSET
 from disconer.export.quantize import quantize
 from disconer.nn.weights import quantized
 from disconer.predict.loading import load

@@ -16,7 +16,7 @@ from disconer.core.plugins import Registry
 from disconer.nn.reader import Reader
 
 if TYPE_CHECKING:
-    from disconer.nn.parts import Encoding
+    from disconer.nn.interfaces import Encoding
 
 
 Words = Callable[[], Iterable[str]]  # the distinct words of the data, for encoders that need them

@@ -15,7 +15,7 @@ from torch.nn.functional import gelu, logsigmoid
 from disconer import DisconerError, Document, Entity, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.arrays import word_arrays
-from disconer.nn.devices import sent_at_once
+from disconer.nn.devices import WordBatch, sent_at_once
 from disconer.nn.heads.grid import GRID
 from disconer.nn.heads.grid.graph_reader import NEIGHBOURS
 from disconer.nn.heads.grid.head import GridHead
@@ -23,7 +23,6 @@ from disconer.nn.heads.grid.kind import GridSettings
 from disconer.nn.heads.grid.pair_graph import PairGraph
 from disconer.nn.heads.grid.pair_grid import Cells
 from disconer.nn.layers import gap_class
-from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Subwords
 from disconer.nn.windows import MAX_WORDS, Window, windows
 from disconer.store.checkpoint import Model

@@ -37,7 +37,7 @@ from disconer.nn.encoders.transformer.subword_cache import (
 from disconer.nn.reader import Ints, Reader, Subwords, Text
 
 if TYPE_CHECKING:
-    from disconer.nn.parts import Encoding
+    from disconer.nn.interfaces import Encoding
 
 
 SETTING, BY_CASE = "token_types", "case"

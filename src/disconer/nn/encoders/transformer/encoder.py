@@ -14,6 +14,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.places import CONFIG
+from disconer.nn.devices import WordBatch
 from disconer.nn.encoders.transformer import TOKENIZER, SubwordTokenizer, damaged_tokenizer, reads_case
 from disconer.nn.encoders.transformer.pretrained import (
     check_settings,
@@ -23,7 +24,7 @@ from disconer.nn.encoders.transformer.pretrained import (
     quiet,
     without_pooler,
 )
-from disconer.nn.parts import Encoding, WordBatch, WordEncoder
+from disconer.nn.interfaces import Encoding, WordEncoder
 
 Pooling = Literal["first", "mean", "max"]
 ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 from torch.nn.utils.rnn import pad_sequence
 
-from disconer.nn.devices import moved, sent
+from disconer.nn.devices import WordBatch, moved, sent
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.sequence.labels import Alphabet, State, label_names, oracle, valid_labels
 from disconer.nn.heads.sequence.reading import STEP, STEP_INPUTS, STEP_OUTPUTS, WORDS, Decoder
+from disconer.nn.interfaces import AxisNames
 from disconer.nn.layers import UnchangedWords
-from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Bools, Floats, Ints
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
