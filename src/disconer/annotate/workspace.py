@@ -183,7 +183,7 @@ class _Marks:
 
 
 def _read_done(path: Path) -> dict[str, bool]:
-    """A line that was cut off is passed over, also by its end alone: the next mark takes its place."""
+    """A line that was cut off is skipped, even if only its line end is missing: the next mark takes its place."""
     done: dict[str, bool] = {}
     for line in path.read_bytes().split(b"\n")[:-1]:
         try:

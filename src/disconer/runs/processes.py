@@ -179,10 +179,10 @@ LEASE = 120.0  # seconds after which file servers free the locks of a machine th
 @contextmanager
 def alone_in(folder: Path, accelerator: Accelerator) -> Iterator[None]:
     """Refuse, in every process, a folder that another run is writing to: each would overwrite the other's files."""
-    several = accelerator.num_processes > 1
+    is_distributed = accelerator.num_processes > 1
     with ExitStack() as held:
-        free = [not accelerator.is_main_process or _hold(folder / LOCK, held, LEASE if several else 0.0)]
-        if not all(gather_object(free) if several else free):
+        free = [not accelerator.is_main_process or _hold(folder / LOCK, held, LEASE if is_distributed else 0.0)]
+        if not all(gather_object(free) if is_distributed else free):
             raise DisconerError(
                 "Another run is writing to this folder",
                 where=Where(str(folder)),

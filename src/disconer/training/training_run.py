@@ -15,7 +15,7 @@ from disconer.config import Config
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.evaluate import Evaluation
-from disconer.evaluate.entity_lists import LISTS, dump_lists, listed
+from disconer.evaluate.entity_lists import LISTS, dump_lists, listed_document
 from disconer.export.stored import GraphsAhead, graphs_ahead
 from disconer.nn.devices import use_chosen_threads
 from disconer.nn.encoders import ENCODER_KINDS
@@ -176,7 +176,7 @@ def keep_measures(folder: RunFolder, splits: Mapping[str, Measured], device: str
     speed = {name: {"sentences": one.sentences, "seconds": one.seconds} for name, one in splits.items()}
     _write(folder.path / SPEED, {"device": device} | speed)
     for name, one in splits.items():
-        replace_file(folder.path / LISTS.format(split=name), dump_lists(map(listed, one.gold, one.predicted)))
+        replace_file(folder.path / LISTS.format(split=name), dump_lists(map(listed_document, one.gold, one.predicted)))
     for name, one in splits.items():
         _write(folder.path / f"{name}.json", one.evaluation.to_dict())
 
