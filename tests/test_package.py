@@ -12,7 +12,7 @@ from statistics import median
 import pytest
 
 import disconer
-from disconer.core.files import BUNDLED_MODELS
+from disconer.core.places import BUNDLED_MODELS
 
 HEAVY = ("torch", "transformers", "accelerate", "spacy", "safetensors", "huggingface_hub")
 LIGHT = (

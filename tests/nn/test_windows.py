@@ -92,7 +92,6 @@ def test_a_hundred_thousand_words() -> None:
     assert len(found) < 10**5 / 300
 
 
-@given(sizes=st.lists(st.integers(0, 30), max_size=40), most=st.integers(0, 60))
 def test_of_a_word_with_very_many_subwords_the_first_are_read() -> None:
     read = shortened(subwords_of([2, 100, 0, 3]))
     assert read.ids.tolist() == [0, 1, *range(2, 2 + LONGEST), 102, 103, 104]
@@ -109,6 +108,7 @@ def test_a_subword_that_reaches_into_the_next_word_stays() -> None:
     assert (read.first.tolist(), read.end.tolist()) == ([0, LONGEST], [LONGEST + 1, LONGEST + 2])
 
 
+@given(sizes=st.lists(st.integers(0, 30), max_size=40), most=st.integers(0, 60))
 def test_passages_take_all_windows_in_their_order(sizes: list[int], most: int) -> None:
     cut = passages(sizes, most)
     assert [number for passage in cut for number in passage] == list(range(len(sizes)))

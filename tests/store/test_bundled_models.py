@@ -9,7 +9,7 @@ from textwrap import wrap
 import pytest
 
 from disconer import Kind, Recognizer
-from disconer.core.files import BUNDLED_MODELS
+from disconer.core.places import BUNDLED_MODELS
 from disconer.demo import SENTENCE
 from disconer.render.marks import Mark
 from disconer.store.names import DEFAULT, RELEASE, description_of, find_model, known_models, named_models

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from disconer import DisconerError, Recognizer
-from disconer.core.files import BUNDLED_MODELS, CONFIG
+from disconer.core.places import BUNDLED_MODELS, CONFIG
 from disconer.nn.encoders.transformer.pretrained import TOKENIZER_CONFIG
-from disconer.nn.heads.grid.pairs import neighbours
+from disconer.nn.heads.grid.graph_reader import neighbours
 from disconer.store.checkpoint import load_model, save_model
 from disconer.store.description import read_description
 from disconer.store.names import DEFAULT

@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 
 from disconer import DisconerError
 from disconer.config import config_from_dict, dump_config
-from disconer.core.locks import locked
+from disconer.core.files import locked
 from disconer.predict.recognizer import Recognizer
 from disconer.runs.processes import LOCK
 from disconer.store.checkpoint import Model

@@ -14,8 +14,9 @@ import torch
 from disconer.adapt.cache import has_cache
 from disconer.adapt.settings import AdaptResult
 from disconer.core.errors import DisconerError, Where, first_line
-from disconer.core.files import ADAPTATION_STATE, replace_file
-from disconer.runs.state import Stateful, check_folder, save_state
+from disconer.core.files import replace_file
+from disconer.core.places import ADAPTATION_STATE
+from disconer.runs.output_folder import Stateful, check_folder, save_state
 
 ABOUT = "adaptation"  # the subfolder with the files of the run
 

@@ -12,8 +12,8 @@ from disconer.adapt.settings import AdaptResult, AdaptSettings, Precision
 from disconer.cli.console import report
 from disconer.cli.processes import end_process, is_first, one_voice, say_stopped
 from disconer.core.errors import INTERRUPTED
-from disconer.core.files import ADAPTATION_STATE
 from disconer.core.ledger import Ledger
+from disconer.core.places import ADAPTATION_STATE
 from disconer.core.plugins import require_training
 
 USUAL = AdaptSettings()

@@ -17,7 +17,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats import format_for, format_named, read, write
 from disconer.formats.target import refuse_existing
-from disconer.text import SPLITTERS, TOKENIZERS, SplitterName, segment
+from disconer.text import SplitterName, segmenter
 from disconer.text.syntax.spec import BIOMEDICAL, FORMS
 
 if TYPE_CHECKING:  # loaded when the command runs, so that --help is fast
@@ -111,10 +111,7 @@ def parse_cli(
     syntax = make_syntax(parser, missing=missing.value, cache=cache, processes=processes, track=progress)
     if syntax.parser is None:
         raise DisconerError(f"{parser!r} parses nothing", expected=f"one of {FORMS.removeprefix('none, data, ')}")
-    documents = (
-        segment(document, SPLITTERS[splitter], TOKENIZERS[tokenizer.value])
-        for document in read(source, from_format, ledger)
-    )
+    documents = map(segmenter(splitter, tokenizer.value), read(source, from_format, ledger))
     write(
         _some(parse(documents, syntax, account, replace=replace), account, syntax),
         out,

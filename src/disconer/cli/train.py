@@ -10,7 +10,7 @@ import typer
 
 from disconer.cli.processes import end_process, is_first, one_voice, say_stopped
 from disconer.core.errors import INTERRUPTED
-from disconer.core.files import TRAINING_STATE
+from disconer.core.places import TRAINING_STATE
 from disconer.core.plugins import require_training
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from disconer.config.knobs import ConfigError, Key, Problem, explain, knob_tree
 from disconer.config.schema import Config
 from disconer.config.section import HEADS, HeadSettings, kind_in
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import BUNDLED_ENCODERS, BUNDLED_MODELS, CONFIG, RUN_FOLDERS
+from disconer.core.places import BUNDLED_ENCODERS, BUNDLED_MODELS, CONFIG, RUN_FOLDERS
 from disconer.formats.source import decode
 
 _KIND = "head.kind"

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from disconer.core.progress import duration
 from disconer.evaluate import spread
 from disconer.experiments.folder import COMPLETE, ExperimentFolder
 from disconer.experiments.study import SEED, PlannedRun
-from disconer.runs.display import duration
 
 if TYPE_CHECKING:
     from rich.live import Live

@@ -8,16 +8,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from disconer.config import Config
 from disconer.core.types import Document, Sentence
-from disconer.nn.encoders import KINDS
+from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.reader import Bools, Reader, Subwords, Text, TextsReader
-from disconer.text import TOKENIZERS, SplitterName, segment, splitter_named
+from disconer.text import SplitterName, segmenter
 from disconer.text.alignment import Range, TokenEntity, words_of
 
 MAX_WORDS = 512  # bounds what is quadratic in sentence length: syntax, pairs of fragments
@@ -175,12 +174,10 @@ class Windower:
     ) -> None:
         data = config.data
         self.splitter: SplitterName = splitter or data.splitter
-        self._segment: Callable[[Document], Document] = partial(
-            segment, splitter=splitter_named(self.splitter), tokenizer=TOKENIZERS[data.tokenizer]
-        )
+        self._segment = segmenter(self.splitter, data.tokenizer)
         self._reader = reader
         self._max_subwords = (max_subwords or NO_LIMIT) - len(reader.prefix) - len(reader.suffix)
-        in_context = KINDS.get(config.encoder.kind).reads_context
+        in_context = ENCODER_KINDS.get(config.encoder.kind).reads_context
         self.context = min(config.encoder.context, self._max_subwords) if in_context else 0
 
     def segment(self, document: Document) -> Document:

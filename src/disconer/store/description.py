@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from disconer.config import config_from_dict
-from disconer.core.errors import DisconerError, Where, first_line
-from disconer.core.files import CONFIG, WEIGHTS, replace_file
+from disconer.core.errors import DisconerError, Where, excerpt, first_line
+from disconer.core.files import replace_file
+from disconer.core.places import CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.nn.encoders.transformer.bundled import check_base
 from disconer.nn.scores import UNSCALED, ScoreScale
@@ -121,6 +123,30 @@ def damaged(part: str, where: Where) -> DisconerError:
         f"The configuration of this model is damaged: {part!r} is missing or invalid",
         where=where,
         fix="Copy the model again.",
+    )
+
+
+@contextmanager
+def damaged_weights(path: Path) -> Iterator[None]:
+    """Say what is wrong with the weights of a model that cannot be read in this block."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise missing_weights(path) from error
+    except (OSError, SafetensorError, RuntimeError, ValueError, LookupError, TypeError) as error:
+        raise DisconerError(
+            "The weights of this model are damaged or belong to another model",
+            where=Where(str(path)),
+            got=excerpt(" ".join(str(error).split()), 160),
+            fix="Copy the complete model again.",
+        ) from error
+
+
+def missing_weights(path: Path) -> DisconerError:
+    return DisconerError(
+        "The weights of this model are missing", where=Where(str(path)), fix="Copy the complete model again."
     )
 
 

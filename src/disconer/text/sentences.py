@@ -11,7 +11,8 @@ words that end none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Literal, NamedTuple, Protocol
 
@@ -266,3 +267,8 @@ def segment(
     made = ordered_sentence if tokenizer in TOKENIZERS.values() else Sentence
     sentences = tuple([made(start, end, tokenizer(text, start, end)) for start, end in splitter(text)])
     return document.replace(sentences=sentences)
+
+
+def segmenter(splitter: SplitterName, tokenizer: str) -> Callable[[Document], Document]:
+    """`segment`, with the splitter and the tokenizer of these names."""
+    return partial(segment, splitter=splitter_named(splitter), tokenizer=TOKENIZERS[tokenizer])

@@ -15,7 +15,7 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.core.version import __version__
 from disconer.formats.source import Source
-from disconer.runs.state import code_hash, versions
+from disconer.runs.output_folder import code_hash, versions
 from disconer.store.description import model_digest
 from disconer.store.names import find_model
 from disconer.training.state import RunFolder

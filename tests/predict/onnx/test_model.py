@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from disconer import Recognizer
-from disconer.core.files import BUNDLED_MODELS
+from disconer.core.places import BUNDLED_MODELS
 
 
 def names_of(folder: Path) -> set[Path]:

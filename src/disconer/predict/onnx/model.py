@@ -10,8 +10,9 @@ from typing import Any
 from disconer.config import Config, EncoderConfig, config_from_dict
 from disconer.core.cores import has_vnni
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import CONFIG, ONNX_GRAPH, WEIGHTS, replace_file
-from disconer.nn.encoders import KINDS
+from disconer.core.files import replace_file
+from disconer.core.places import CONFIG, ONNX_GRAPH, WEIGHTS
+from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import ScoreScale
@@ -129,7 +130,7 @@ def _load(
 
 
 def _load_reader(config: EncoderConfig, description: Mapping[str, Any], folder: Path, padding: int) -> Reader:
-    load = KINDS.get(config.kind).load_exported_reader
+    load = ENCODER_KINDS.get(config.kind).load_exported_reader
     if load is None:
         raise damaged("encoder", Where(str(folder / CONFIG)))
     return load(config, description, folder, padding=padding)
