@@ -54,9 +54,11 @@ class Display:
         from rich.live import Live
 
         with Live(console=Console(stderr=True), auto_refresh=False, vertical_overflow="ellipsis") as self._live:
-            yield
-            self._draw()
-        self._live = None
+            try:
+                yield
+                self._draw()
+            finally:
+                self._live = None
 
     def waiting(self, run: PlannedRun) -> None:
         self._status[run.name] = Status()
