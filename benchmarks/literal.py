@@ -21,10 +21,10 @@ from torch import Tensor, nn
 from disconer import Document, Recognizer, read
 from disconer.core.types import Fragment
 from disconer.nn.arrays import word_arrays
+from disconer.nn.devices import WordBatch
 from disconer.nn.heads.span.head import SpanHead
 from disconer.nn.heads.span.reading import NONE
 from disconer.nn.heads.span.targets import Relation
-from disconer.nn.parts import WordBatch
 from disconer.nn.windows import Window, Windower
 from disconer.store.checkpoint import Model
 from disconer.text.alignment import Range, to_fragments

@@ -25,7 +25,7 @@ from pathlib import Path
 import torch
 
 from disconer.config import Config
-from disconer.nn.encoders import load_encoding
+from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.network import build_network
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, save_model
@@ -53,7 +53,7 @@ def make_model(folder: Path, *, threshold: float) -> None:
     """An untrained model whose fragments are the spans with a random score above `threshold`."""
     torch.manual_seed(1)
     config = Config.model_validate({"data": {"train": "none", "dev": "none"}})
-    encoding = load_encoding(config.encoder)
+    encoding = ENCODER_KINDS.get(config.encoder.kind).load(config.encoder, tuple)
     network = build_network(config, LABELS, encoding.encoder).eval()
     with torch.no_grad():
         network.head.fragments.rest[-1].bias.zero_()

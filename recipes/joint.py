@@ -25,16 +25,16 @@ from disconer.config import load_config
 from disconer.core.background import made_ahead
 from disconer.evaluate import evaluate
 from disconer.nn.arrays import word_arrays
-from disconer.nn.devices import size_multiple
+from disconer.nn.devices import WordBatch, size_multiple
+from disconer.nn.interfaces import Transferable
 from disconer.nn.network import AnyNetwork
-from disconer.nn.parts import Transferable, WordBatch
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, save_model
 from disconer.training.data import TrainingData, read_data
 from disconer.training.examples import Batch, Example, Learnable, Plan, make_examples
 from disconer.training.optimizer import build_optimizer, build_schedule
-from disconer.training.start_from import first_model
+from disconer.training.training_run import first_model
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import fcntl
 import json
 import pickle
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -18,7 +19,7 @@ from disconer.export import stored
 from disconer.export.stored import make_graphs
 from disconer.store.checkpoint import Model
 from disconer.store.graphs import NoGraphs, StoredGraphs
-from disconer.training import graphs
+from disconer.training import training_run
 
 T = TypeVar("T")
 
@@ -50,11 +51,18 @@ def graphs_once(factory: pytest.TempPathFactory, model: Model) -> StoredGraphs |
     return made_once(factory, f"graphs-{structure(model)}", lambda _: make_graphs(model))
 
 
+class NoGraphsAhead:
+    """See `GraphsAhead`."""
+
+    def of(self, model: Model) -> NoGraphs:
+        return NoGraphs("this test needs none")
+
+
 @pytest.fixture(autouse=True, scope="package")
 def trainings_make_no_graphs() -> Iterator[None]:
     """For the conftest of tests that train: graphs take longer to trace than a toy takes to learn."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graphs, "make_graphs", lambda model: NoGraphs("this test needs none"))
+        patch.setattr(training_run, "graphs_ahead", lambda folder, now: nullcontext(NoGraphsAhead()))
         yield
 
 
@@ -62,7 +70,7 @@ def trainings_make_no_graphs() -> Iterator[None]:
 def graphs_are_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """For tests of models with graphs: those of a run, and of `export --compact`, are traced once a structure."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graphs, "make_graphs", partial(graphs_once, tmp_path_factory))
+        patch.setattr(training_run, "graphs_ahead", stored.graphs_ahead)
         patch.setattr(stored, "make_graphs", partial(graphs_once, tmp_path_factory))
         yield
 

@@ -12,7 +12,7 @@ from statistics import median
 import pytest
 
 import disconer
-from disconer.core.files import BUNDLED_MODELS
+from disconer.core.places import BUNDLED_MODELS
 
 HEAVY = ("torch", "transformers", "accelerate", "spacy", "safetensors", "huggingface_hub")
 LIGHT = (
@@ -79,4 +79,4 @@ def test_a_prediction_leaves_nothing_in_the_home_of_its_user(tmp_path: Path) -> 
 def test_the_installed_package() -> None:
     assert version("disconer") == disconer.__version__
     (command,) = entry_points(group="console_scripts", name="disconer")
-    assert command.value == "disconer.cli:main"
+    assert command.value == "disconer.__main__:main"

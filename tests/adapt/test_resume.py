@@ -18,7 +18,7 @@ from disconer import DisconerError
 from disconer.adapt import adapt
 from disconer.adapt.adaptation import Adaptation
 from disconer.adapt.loop import Loop
-from disconer.core.locks import locked
+from disconer.core.files import locked
 from disconer.nn.encoders.transformer.pretrained import load_encoder
 from disconer.runs.processes import LOCK
 

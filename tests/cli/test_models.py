@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 from disconer import DisconerError, Recognizer
 from disconer.cli import app
 from disconer.evaluate import evaluate
+from disconer.nn.scores import UNSCALED
 from disconer.store import names as models
-from disconer.store.checkpoint import record_figures, save_model
+from disconer.store.checkpoint import record_measures, save_model
 from nn.toy import letter_model
 
 
@@ -30,7 +31,7 @@ def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for folder in (tmp_path / "shipped" / models.DEFAULT, own):
         save_model(letter_model(), folder)
     found = [Recognizer.from_pretrained("mine")("p in my k")]
-    record_figures(tmp_path / "shipped" / models.DEFAULT, {"dev": evaluate(found, found).to_dict()})
+    record_measures(tmp_path / "shipped" / models.DEFAULT, UNSCALED, {"dev": evaluate(found, found).to_dict()})
     return tmp_path
 
 

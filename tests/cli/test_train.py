@@ -75,6 +75,29 @@ def test_interrupted(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert run(config, "--out", out, "--resume").exit_code == 0
 
 
+INTERRUPTED_IMPORT = """
+import sys
+
+package = sys.argv.pop(1)
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == package:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+from disconer.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("package", "said"), [("typer", ""), ("torch", "\nstopped; nothing was trained yet.\n")])
+def test_interrupted_while_something_is_imported(package: str, said: str, config: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", INTERRUPTED_IMPORT, package, "train", str(config), "--out", str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
+
+
 def test_another_process_than_the_first_says_who_it_is(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

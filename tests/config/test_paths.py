@@ -10,10 +10,11 @@ from disconer import Document, Entity, write
 from disconer.cli.init import init
 from disconer.config import load_config
 
-TEXT = """\
-data: {train: ../data/train.jsonl, dev: s3://bucket/dev.jsonl, test: /corpora/test.jsonl}
-encoder: {name: bert}
-training: {start_from: pharmacovigilance}
+DATA = "data: {train: ../data/train.jsonl, dev: s3://bucket/dev.jsonl, test: /corpora/test.jsonl}\n"
+TEXT = f"""\
+{DATA}\
+encoder: {{name: bert}}
+training: {{start_from: pharmacovigilance}}
 """
 
 
@@ -37,6 +38,20 @@ def test_names_stay_names_unless_there_is_such_a_folder() -> None:
     assert (config.encoder.name, config.training.start_from) == ("bert", "pharmacovigilance")
     Path("configs/bert").mkdir()
     assert load_config("configs/one.yaml").encoder.name == "configs/bert"
+
+
+def test_a_folder_that_has_the_name_of_a_bundled_model_may_be_another_thing() -> None:
+    names = "encoder: {name: biomedical-minilm}\ntraining: {start_from: clinical-trials}\n"
+    Path("configs/one.yaml").write_text(DATA + names)
+    for name in ("biomedical-minilm", "clinical-trials"):
+        Path("configs", name, "best").mkdir(parents=True)
+    config = load_config("configs/one.yaml")
+    assert (config.encoder.name, config.training.start_from) == ("biomedical-minilm", "clinical-trials")
+    Path("configs/biomedical-minilm/config.json").touch()
+    Path("configs/clinical-trials/best/config.json").touch()
+    config = load_config("configs/one.yaml")
+    assert config.encoder.name == "configs/biomedical-minilm"
+    assert config.training.start_from == "configs/clinical-trials"
 
 
 def test_overrides_and_presets_are_relative_to_the_current_directory() -> None:

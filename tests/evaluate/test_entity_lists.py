@@ -13,7 +13,7 @@ from disconer.evaluate.entity_lists import (
     each_document,
     gap_group,
     length_group,
-    listed,
+    listed_document,
     load_lists,
     totals,
 )
@@ -24,7 +24,7 @@ PREDICTED = annotated("ADR: pain … in knees", "ADR: pain … hands", "Drug: ha
 
 
 def test_words_and_gaps_are_counted_without_the_text() -> None:
-    document = listed(GOLD, PREDICTED)
+    document = listed_document(GOLD, PREDICTED)
     assert [(one.words, one.gap, one.kind.value) for one in document.gold] == [
         (3, 2, "discontinuous"),
         (3, 0, "overlapped"),
@@ -34,7 +34,7 @@ def test_words_and_gaps_are_counted_without_the_text() -> None:
 
 
 def test_groups_by_length_and_gap() -> None:
-    lengths, gaps = (totals([listed(GOLD, PREDICTED)], group) for group in (length_group, gap_group))
+    lengths, gaps = (totals([listed_document(GOLD, PREDICTED)], group) for group in (length_group, gap_group))
     assert {name: (one.gold, one.right, one.predicted) for name, one in lengths.items()} == {
         "3": (2, 1, 1),
         "1": (1, 1, 1),
@@ -48,9 +48,9 @@ def test_groups_by_length_and_gap() -> None:
 
 def test_counts_agree_with_those_of_the_evaluation(tmp_path: Path) -> None:
     path = tmp_path / "dev.entities.jsonl"
-    path.write_bytes(dump_lists([listed(GOLD, PREDICTED)]))
+    path.write_bytes(dump_lists([listed_document(GOLD, PREDICTED)]))
     (document,) = load_lists(path)
-    assert document == listed(GOLD, PREDICTED)
+    assert document == listed_document(GOLD, PREDICTED)
     evaluation = evaluate([GOLD], [PREDICTED])
     assert list(each_document([document])) == [evaluation.overall]
     for kind in Kind:

@@ -32,6 +32,7 @@ def test_same_order_streams() -> None:
 
     for number, _ in enumerate(paired(stream("g"), stream("p")), 1):
         assert len(read) == 2 * number
+    assert len(read) == 6
 
 
 def test_missing_predictions_are_named_or_empty() -> None:

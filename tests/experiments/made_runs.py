@@ -10,7 +10,7 @@ from typing import Any
 from disconer import Document
 from disconer.config import config_from_dict, dump_config
 from disconer.evaluate import evaluate
-from disconer.evaluate.entity_lists import dump_lists, listed
+from disconer.evaluate.entity_lists import dump_lists, listed_document
 from training.synthetic import complaints
 
 GOLD = complaints(60, seed=5)
@@ -42,7 +42,7 @@ def made_run(
     for split in ("test", "dev"):
         (folder / f"{split}.json").write_text(json.dumps(evaluate(GOLD, predicted).to_dict()))
         if lists:
-            (folder / f"{split}.entities.jsonl").write_bytes(dump_lists(map(listed, GOLD, predicted)))
+            (folder / f"{split}.entities.jsonl").write_bytes(dump_lists(map(listed_document, GOLD, predicted)))
     if lists:
         speed = {"device": "cpu", "dev": {"sentences": 60, "seconds": 0.5}}
         (folder / "speed.json").write_text(json.dumps(speed))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from disconer import DisconerError
-from disconer.core.locks import locked
+from disconer.core.files import locked
 from disconer.experiments.display import Display
 from disconer.experiments.folder import ExperimentFolder
 from disconer.experiments.launch import Launcher

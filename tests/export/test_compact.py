@@ -30,7 +30,7 @@ from disconer.nn.weights import (
 )
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import load_model, save_model
-from disconer.store.weights import damaged_weights
+from disconer.store.description import damaged_weights
 from nn.toy import letter_model, toy_model
 
 

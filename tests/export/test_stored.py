@@ -15,19 +15,20 @@ import torch
 
 from disconer import DisconerError
 from disconer.core.errors import DisconerWarning
-from disconer.core.files import BUNDLED_MODELS
+from disconer.core.places import BUNDLED_MODELS
+from disconer.export import stored as stored_graphs
 from disconer.export.compact import save_compact
-from disconer.export.stored import make_graphs, with_graphs
+from disconer.export.stored import graphs_ahead, make_graphs, with_graphs
 from disconer.nn.heads.span.kind import SpanKind
 from disconer.predict import loading
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, load_model, save_model
 from disconer.store.description import read_description
-from disconer.store.graphs import NoGraphs, StoredGraphs, read_graphs, write_graphs
+from disconer.store.graphs import UNKNOWN, NoGraphs, StoredGraphs, read_graphs, write_graphs
 from disconer.store.weights import ModelWeights
 from export.test_onnx import found, vector_model
 from nn.toy import letter_model, lively, toy_model
-from once import with_graphs_once
+from once import graphs_once, with_graphs_once
 
 SYNTAX = {"parser": "data", "gcn": {"size": 4, "blocks": 2, "heads": 1, "first_layers": 2, "further_layers": 1}}
 NO_CONTEXT: dict[str, Any] = {"layers": 0, "encoder": {"lstm": None}}  # traced in half the time
@@ -208,3 +209,26 @@ def test_a_reason_is_read_again(tmp_path: Path) -> None:
     write_graphs(tmp_path, NoGraphs("its head is new"))
     assert read_graphs(tmp_path) == NoGraphs("its head is new")
     assert json.loads((tmp_path / "onnx" / "graphs.json").read_bytes()) == {"none": "its head is new"}
+
+
+# By another process, while a model is trained
+
+
+@pytest.mark.slow
+def test_graphs_of_another_process_are_those_that_this_one_makes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    model = letter_model()
+    expected = graphs_once(tmp_path_factory, model)
+    save_model(model, tmp_path)
+    monkeypatch.setattr(stored_graphs, "make_graphs", lambda model: pytest.fail("made again"))
+    with graphs_ahead(tmp_path, now=True) as ahead:
+        assert ahead.of(model) == expected
+    assert read_graphs(tmp_path) is UNKNOWN  # the folder is the run's alone
+
+
+@pytest.mark.slow
+def test_if_the_other_process_fails_they_are_made_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_graphs, "make_graphs", lambda model: "made here")
+    with graphs_ahead(tmp_path / "no model", now=True) as ahead:
+        assert ahead.of(letter_model()) == "made here"

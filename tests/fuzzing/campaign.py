@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from disconer import read, write
-from disconer.core.files import BUNDLED_MODELS
+from disconer.core.places import BUNDLED_MODELS
 from fuzzing.checks import SUFFIXES, check_model_configuration, check_reading, check_round_trip
 from fuzzing.mutations import mutation_for
 

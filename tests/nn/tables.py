@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from disconer.config import Config
-from disconer.nn.encoders import load_encoding
+from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.network import build_network
 from disconer.store.checkpoint import Model
 from nn.toy import toy_config
@@ -35,6 +35,6 @@ def vectors_config(folder: Path, **knobs: Any) -> Config:
 def vectors_model(folder: Path, words: Sequence[str] = WORDS, **knobs: Any) -> Model:
     config = vectors_config(folder, **knobs)
     torch.manual_seed(0)
-    encoding = load_encoding(config.encoder, lambda: words)
+    encoding = ENCODER_KINDS.get(config.encoder.kind).load(config.encoder, lambda: words)
     labels = ("ADR", "Drug")
     return Model(build_network(config, labels, encoding.encoder).eval(), encoding.reader, config, labels)

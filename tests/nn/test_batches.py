@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from disconer import Document, Sentence, Token
 from disconer.nn.arrays import word_arrays
-from disconer.nn.devices import sent_at_once
+from disconer.nn.devices import WordBatch, sent_at_once
 from disconer.nn.encoders.transformer import SubwordTokenizer
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.network import build_network
-from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Subwords
 from disconer.nn.windows import Window, Windower
 from disconer.store.checkpoint import Model

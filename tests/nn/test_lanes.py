@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from disconer.export.graphs import OnnxBiLstm
+from disconer.export.network_graph import OnnxBiLstm
 from disconer.nn.arrays import lanes_of
 from disconer.nn.layers import BiLstm
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from disconer import Sentence
 from disconer.core.types import Entity
 from disconer.nn.encoders.transformer import Subwords
-from disconer.nn.windows import Window, cheapest_batches, passages, windows
+from disconer.nn.windows import LONGEST, Window, cheapest_batches, passages, shortened, windows
 from disconer.text.alignment import TokenEntity
 
 
@@ -90,6 +90,22 @@ def test_a_hundred_thousand_words() -> None:
     found = cut([1] * 10**5, max_subwords=510, max_words=512)
     assert found[-1].end == 10**5
     assert len(found) < 10**5 / 300
+
+
+def test_of_a_word_with_very_many_subwords_the_first_are_read() -> None:
+    read = shortened(subwords_of([2, 100, 0, 3]))
+    assert read.ids.tolist() == [0, 1, *range(2, 2 + LONGEST), 102, 103, 104]
+    assert read.first.tolist() == [0, 2, 2 + LONGEST, 2 + LONGEST]
+    assert read.end.tolist() == [2, 2 + LONGEST, 2 + LONGEST, 5 + LONGEST]
+    few = subwords_of([2, LONGEST])
+    assert shortened(few) is few
+
+
+def test_a_subword_that_reaches_into_the_next_word_stays() -> None:
+    ids = np.arange(LONGEST + 4)
+    read = shortened(Subwords(ids, np.array([0, LONGEST + 2]), np.array([LONGEST + 3, LONGEST + 4])))
+    assert read.ids.tolist() == [*range(LONGEST), LONGEST + 2, LONGEST + 3]
+    assert (read.first.tolist(), read.end.tolist()) == ([0, LONGEST], [LONGEST + 1, LONGEST + 2])
 
 
 @given(sizes=st.lists(st.integers(0, 30), max_size=40), most=st.integers(0, 60))

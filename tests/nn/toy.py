@@ -12,12 +12,12 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from disconer.config import Config
 from disconer.nn.arrays import word_arrays
+from disconer.nn.devices import WordBatch
 from disconer.nn.encoders.transformer import BY_CASE, SETTING, Case, SubwordTokenizer
 from disconer.nn.encoders.transformer.encoder import TransformerWords
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.heads.span.targets import Relation
 from disconer.nn.network import AnyNetwork, build_network
-from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Reader
 from disconer.nn.windows import Found, Window
 from disconer.store.checkpoint import Model

@@ -13,7 +13,7 @@ from disconer.config import config_from_dict, dump_config
 from disconer.core.types import Document, Entity
 from disconer.store.checkpoint import load_model
 from disconer.training.data import read_data
-from disconer.training.start_from import first_model
+from disconer.training.training_run import first_model
 from training.synthetic import complaints, prepare
 
 pytestmark = pytest.mark.slow

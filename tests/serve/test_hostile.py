@@ -117,7 +117,8 @@ def test_a_hundred_megabytes_are_refused_unread(service: Running, headers: list[
                 sent += MEGABYTE
         except (BrokenPipeError, ConnectionResetError):
             pass
-        assert b" 413 " in until_closed(connection)[:20] or sent < 100 * MEGABYTE
+        answer = until_closed(connection)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 413 ")  # it may be lost when the connection is closed
     assert sent <= 50 * MEGABYTE
     assert time.monotonic() - start < 30
     assert peak_memory(reset=False) - before < 30 * MEGABYTE
@@ -183,20 +184,19 @@ def test_a_client_that_does_not_read(service: Running) -> None:
 
 
 @pytest.mark.parametrize(
-    "request_",
+    ("request_", "status"),
     [
-        b"\x00\x01\x02\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
-        b"POST /v1/predict HTTP/1.1\r\nhost: a\r\ncontent-length: -5\r\n\r\n",
-        b"POST /v1/predict HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
-        b"GET / HTTP/1.1\r\nhost: a\r\n" + b"x: y\r\n" * 20_000 + b"\r\n",
-        b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nhost: a\r\n\r\n",
-        b"POST /v1/predict HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        (b"\x00\x01\x02\r\n\r\n", 400),
+        (b"GET / HTTP/9.9\r\n\r\n", 200),
+        (b"POST /v1/predict HTTP/1.1\r\nhost: a\r\ncontent-length: -5\r\n\r\n", 400),
+        (b"POST /v1/predict HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nhost: a\r\n" + b"x: y\r\n" * 20_000 + b"\r\n", 200),
+        (b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nhost: a\r\n\r\n", 404),
+        (b"POST /v1/predict HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", 400),
     ],
 )
-def test_what_is_hardly_http(service: Running, request_: bytes) -> None:
-    answer = answer_to(service, request_)
-    assert answer == b"" or answer.startswith((b"HTTP/1.1 2", b"HTTP/1.1 4"))
+def test_what_is_hardly_http(service: Running, request_: bytes, status: int) -> None:
+    assert answer_to(service, request_).startswith(b"HTTP/1.1 %d " % status)
 
 
 def test_paths_that_climb(service: Running) -> None:

@@ -35,7 +35,7 @@ def test_init_takes_from_the_model_what_must_be_the_same(data: Path, tmp_path: P
     assert (config.to_dict()["encoder"], config.to_dict()["syntax"]) == (given["encoder"], given["syntax"])
     assert config.head.kind == load_config("cadec").head.kind == "span"
     assert config.training.encoder_rate == load_config("cadec").training.encoder_rate
-    check_start(config)
+    check_start(config, MODEL)
     assert f"Training starts from {MODEL}" in out.read_text("utf-8").partition("\n\n")[0]
 
 
@@ -44,7 +44,7 @@ def test_labels_of_the_same_name_are_taken_over(data: Path, tmp_path: Path) -> N
     assert lines[-1] == f"Training starts from {MODEL} (encoder biomedical-minilm); labels reused: Drug."
     config = load_config(tmp_path / "config.yaml")
     assert config.training.epochs == load_config("phee").training.epochs
-    check_start(config)
+    check_start(config, MODEL)
 
 
 def test_init_with_another_head(data: Path, tmp_path: Path) -> None:
@@ -54,15 +54,15 @@ def test_init_with_another_head(data: Path, tmp_path: Path) -> None:
     )
     config = load_config(tmp_path / "config.yaml")
     assert config.head.kind == "tagger"
-    check_start(config)
+    check_start(config, MODEL)
 
 
 def test_a_preset_on_another_encoder_needs_that_of_the_model() -> None:
     with pytest.raises(DisconerError, match=r"encoder\.name is \".*BERT\", but \"biomedical-minilm\" in the model"):
-        check_start(load_config("cadec", [f"training.start_from={MODEL}"]))
+        check_start(load_config("cadec", [f"training.start_from={MODEL}"]), MODEL)
     with pytest.raises(DisconerError, match=r"encoder\.layers is \"last\", but 4 in the model"):
-        check_start(load_config("chia", [f"training.start_from={MODEL}", "encoder.layers=last"]))
-    check_start(load_config("chia", [f"training.start_from={MODEL}"]))
+        check_start(load_config("chia", [f"training.start_from={MODEL}", "encoder.layers=last"]), MODEL)
+    check_start(load_config("chia", [f"training.start_from={MODEL}"]), MODEL)
 
 
 def test_an_unknown_model_is_told_before_anything_is_written(data: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from textwrap import wrap
 import pytest
 
 from disconer import Kind, Recognizer
-from disconer.core.files import BUNDLED_MODELS
+from disconer.core.places import BUNDLED_MODELS
 from disconer.demo import SENTENCE
 from disconer.render.marks import Mark
 from disconer.store.names import DEFAULT, RELEASE, description_of, find_model, known_models, named_models
@@ -98,3 +98,35 @@ def test_wrapped_prose_is_read_as_prose_on_one_line(name: str) -> None:
     starts = [len("".join(marked.split("|")[:number])) for number in range(2, marked.count("|") + 1)]
     assert len(starts) == 6
     assert not [entity for entity in found for start in starts if entity.start < start < entity.end]
+
+
+NOTE = "ALLERGIES{}Penicillin: rash{}Severe cardiac, hepatic or renal insufficiency{}Aspirin: hives"
+
+
+@each
+@pytest.mark.parametrize("divider", ["-" * 80, "=" * 72, "===", "* * * *", "_" * 40])
+def test_dividers_change_nothing(name: str, divider: str) -> None:
+    ner = Recognizer.from_pretrained(name, device="cpu")
+    plain, divided = (ner(NOTE.format(*[between] * 3)) for between in ("\n\n", f"\n\n{divider}\n\n"))
+    assert [(entity.label, entity.text) for entity in divided.entities] == [
+        (entity.label, entity.text) for entity in plain.entities
+    ]
+    assert [entity.score for entity in divided.entities] == pytest.approx([e.score for e in plain.entities], abs=1e-4)
+
+
+@each
+def test_accents_and_soft_hyphens_are_parts_of_words(name: str) -> None:
+    ner = Recognizer.from_pretrained(name, device="cpu")
+    text = "Hyper\u00adten\u00adsion, me\u0301tformine 500 mg, nause\u0301a, the inter\u00adleukin-2 gene"
+    plain = ner("Hypertension, m\u00e9tformine 500 mg, naus\u00e9a, the interleukin-2 gene")
+    bare = {ord(mark): None for mark in "\u00ad\u0301"}
+    found = [(entity.label, entity.text.translate(bare)) for entity in ner(text).entities]
+    assert found == [(entity.label, entity.text.replace("\u00e9", "e")) for entity in plain.entities]
+    assert found
+
+
+@each
+def test_nothing_invisible_is_found(name: str) -> None:
+    ner = Recognizer.from_pretrained(name, device="cpu")
+    for text in ("\0 \u00ad \u200b rash", "rash \u0301 \ufeff\u200b nausea", "\u00ad: \u200d, \0."):
+        assert all(any(map(str.isalnum, entity.text)) for entity in ner(text).entities)

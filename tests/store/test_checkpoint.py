@@ -17,9 +17,10 @@ from disconer.nn.encoders import transformer
 from disconer.nn.encoders.transformer import SubwordTokenizer
 from disconer.nn.encoders.transformer.pretrained import without_pooler
 from disconer.nn.network import build_network
+from disconer.nn.scores import UNSCALED
 from disconer.predict.recognizer import Recognizer
 from disconer.store import description as model_description
-from disconer.store.checkpoint import FORMAT_VERSION, Model, load_model, record_figures, save_model
+from disconer.store.checkpoint import FORMAT_VERSION, Model, load_model, record_measures, save_model
 from disconer.store.graphs import UNKNOWN, StoredGraph, StoredGraphs, read_graphs, write_graphs
 from disconer.text import segment
 from nn.families import ENCODERS, TOKENIZERS, tiny_encoder
@@ -64,6 +65,14 @@ def test_saved_again_it_is_the_same(saved: Path, tmp_path: Path) -> None:
     save_model(load_model(saved), tmp_path)
     for name in ("README.md", "model.safetensors", "tokenizer.json"):
         assert (tmp_path / name).read_bytes() == (saved / name).read_bytes()
+
+
+def test_what_8_bits_cost_is_saved_again(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    run = {"f1": 0.5, "seconds": 1.0}
+    describe(folder, int8={"source": "dev", "documents": 2, "same": 1, "before": run, "after": run})
+    again = tmp_path_factory.mktemp("again")
+    save_model(load_model(folder), again)
+    assert description(again)["int8"] == description(folder)["int8"]
 
 
 def test_graphs_of_a_model_that_was_here_before_are_not_taken_for_its_own(folder: Path) -> None:
@@ -155,8 +164,8 @@ def test_killed_while_saving_over_an_older_model(folder: Path, moment: int, monk
 def test_figures_are_added_beside_the_weights(folder: Path) -> None:
     weights = (folder / "model.safetensors").stat().st_mtime_ns
     gold = [Recognizer(load_model(folder))(TEXT)]
-    record_figures(folder, {"dev": evaluate(gold, gold).to_dict()})
-    record_figures(folder, {"test": evaluate(gold, gold).to_dict()})
+    record_measures(folder, UNSCALED, {"dev": evaluate(gold, gold).to_dict()})
+    record_measures(folder, UNSCALED, {"test": evaluate(gold, gold).to_dict()})
     figures = load_model(folder).figures
     assert {split: measured["overall"]["f1"] for split, measured in figures.items()} == {"dev": 1.0, "test": 1.0}
     assert (folder / "model.safetensors").stat().st_mtime_ns == weights

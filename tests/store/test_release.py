@@ -12,7 +12,7 @@ from disconer import DisconerError, Document, Entity
 from disconer.config.load import format_yaml
 from disconer.evaluate import evaluate
 from disconer.nn.scores import UNSCALED
-from disconer.store.checkpoint import record_scale, save_model
+from disconer.store.checkpoint import record_measures, save_model
 from disconer.store.description import read_description
 from disconer.store.release import About, read_about, record_release
 from nn.toy import letter_model, toy_model
@@ -74,7 +74,7 @@ def test_what_the_card_says(released: Path) -> None:
 
 def test_it_stays_when_something_else_is_recorded(released: Path) -> None:
     before = (released / "README.md").read_text("utf-8")
-    record_scale(released, UNSCALED)
+    record_measures(released, UNSCALED, {})
     assert (released / "README.md").read_text("utf-8") == before
     assert read_description(released)["figures"]["test"]["overall"]["f1"] == 0.5
 

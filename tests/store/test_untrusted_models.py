@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from disconer import DisconerError, Recognizer
-from disconer.core.files import BUNDLED_MODELS, CONFIG
+from disconer.core.places import BUNDLED_MODELS, CONFIG
 from disconer.nn.encoders.transformer.pretrained import TOKENIZER_CONFIG
-from disconer.nn.heads.grid.pairs import neighbours
+from disconer.nn.heads.grid.graph_reader import neighbours
 from disconer.store.checkpoint import load_model, save_model
+from disconer.store.description import read_description
 from disconer.store.names import DEFAULT
+from disconer.store.weights import ModelWeights
 from nn.toy import toy_model
 
 
@@ -161,8 +163,11 @@ def test_differences_are_only_from_bundled_encoders(tmp_path: Path, base: str) -
         load_model(tmp_path)
 
 
-def test_a_damaged_description_of_a_compact_model(tmp_path: Path) -> None:
+@pytest.mark.parametrize("value", [{"colour": "red"}, None])
+def test_a_damaged_description_of_a_compact_model(tmp_path: Path, value: object) -> None:
     save_model(toy_model(), tmp_path)
-    change(tmp_path / CONFIG, "compact", value={"colour": "red"})
+    change(tmp_path / CONFIG, "compact", value=value)
     with pytest.raises(DisconerError, match="'compact' is missing or invalid"):
         load_model(tmp_path)
+    with pytest.raises(DisconerError, match="'compact' is missing or invalid"):
+        ModelWeights(tmp_path, read_description(tmp_path))

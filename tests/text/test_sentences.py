@@ -10,7 +10,7 @@ import pytest
 
 from disconer import Document, read
 from disconer.core.types import Token
-from disconer.text import SPLITTERS, segment
+from disconer.text import SPLITTERS, TOKENIZERS, segment
 
 STOPS = {
     "two short sentences": "No AS.| No AR.",
@@ -141,6 +141,23 @@ def test_a_width_is_that_of_its_paragraph() -> None:
     parts = [PROSE, textwrap.fill(PROSE, 60), "cough\nrash\nno pain at rest", textwrap.fill(PROSE, 90)]
     text = "\n\n".join(parts)
     assert len(SPLITTERS["rules"](text)) == 5 + 5 + 3 + 5
+
+
+WORDS = {
+    "B12, 5mg/d": ["B", "12", ",", "5", "mg", "/", "d"],
+    "me\u0301tformine": ["me\u0301tformine"],
+    "Hy\u00adper\u00adten\u00adsion, IL\u20602": ["Hy\u00adper\u00adten\u00adsion", ",", "IL\u2060", "2"],
+    "\u0301 5\u0301": ["\u0301", "5", "\u0301"],  # on no letter
+    "pain.... yes": ["pain", "....", "yes"],
+    "pain... >> ??": ["pain", ".", ".", ".", ">", ">", "?", "?"],
+    "-----=====_____": ["-----", "=====", "_____"],
+    "a++++b": ["a", "++++", "b"],
+}
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_words(text: str) -> None:
+    assert [text[start:end] for start, end in TOKENIZERS["words"](text, 0, len(text))] == WORDS[text]
 
 
 def test_tokens_of_another_tokenizer_are_checked() -> None:

@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from disconer.runs.display import Clock
 from disconer.training.display import Display
 from disconer.training.state import Progress
 
@@ -52,12 +51,3 @@ def test_live_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = terminal.getvalue()
     assert "epoch 2, step 7/9, loss 3.250, best dev F1 50.00 (epoch 1)" in shown
     assert "epoch 3, measuring on dev, best dev F1 75.00 (epoch 2)" in shown
-
-
-def test_time_left_is_of_the_epochs_of_this_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 100.0
-    monkeypatch.setattr("time.perf_counter", lambda: now)
-    clock = Clock(n_epochs=10, n_done=4)
-    now = 160.0
-    assert clock.left(6) == pytest.approx(120)
-    assert clock.left(10) == 0

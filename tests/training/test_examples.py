@@ -51,6 +51,14 @@ def test_each_entity_is_counted_under_one_reason() -> None:
     assert account(Document("d", text, entities, sentences), None).lost == {}
 
 
+def test_what_is_no_word_is_not_read() -> None:
+    text = "pain\n====\nfever"
+    found = account(Document("d", text, (Entity("X", ((0, 4),)), Entity("X", ((5, 9),)))), None)
+    assert (found.learnable, found.cut) == (1, 0)
+    (line,) = found.lines()
+    assert line.endswith("cannot be found by this head: each is in a sentence without letters and digits")
+
+
 def test_an_entity_in_one_of_several_windows_is_not_cut() -> None:
     text = " ".join(["word"] * 20)
     near, far = Entity("X", ((0, 4),)), Entity("X", ((0, 4), (95, 99)))

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from safetensors.torch import load_file
 
 from disconer import DisconerError
 from disconer.config import config_from_dict, dump_config
-from disconer.core.locks import locked
+from disconer.core.files import locked
 from disconer.predict.recognizer import Recognizer
 from disconer.runs.processes import LOCK
 from disconer.store.checkpoint import Model
@@ -65,6 +66,19 @@ def test_a_killed_run_goes_on_to_the_same_result(tmp_path: Path) -> None:
 
     train(config, out, resume=True)
     assert_same_result(out, tmp_path / "unbroken")
+
+
+def test_a_run_that_ends_while_another_waits_for_the_folder_is_not_resumed_unasked(
+    unbroken: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def after_the_other(folder: Path, _: object) -> Iterator[None]:
+        shutil.copytree(unbroken.out, folder, dirs_exist_ok=True)
+        yield
+
+    monkeypatch.setattr("disconer.training.training_run.alone_in", after_the_other)
+    with pytest.raises(DisconerError, match="already holds a training run"):
+        train(unbroken.config, tmp_path / "run")
 
 
 def _wait_for_epoch(epoch: int, out: Path) -> None:

@@ -24,7 +24,7 @@ from disconer.training import train
 from disconer.training.data import read_data
 from disconer.training.display import Display
 from disconer.training.record import facts_of_all, run_facts
-from disconer.training.start_from import first_model
+from disconer.training.training_run import first_model
 from once import made_once
 from training.synthetic import DRUGS, PLACES, complaints, prepare
 from training.test_resume import Killed, assert_same_result, dying_in_epoch

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from disconer.config import load_head
 from disconer.nn.heads.kind import kind_of
-from disconer.nn.parts import Transferable
+from disconer.nn.interfaces import Transferable
 from disconer.training.start_from import Misfit, Transfer, take_over
 
 WORD_SIZE = 6

@@ -33,8 +33,8 @@ from disconer.core.files import replace_file
 from disconer.core.ledger import Ledger
 from disconer.core.version import __version__
 from disconer.nn.encoders.transformer.pretrained import max_subwords
+from disconer.runs.output_folder import Stateful, versions
 from disconer.runs.processes import LONG_PATIENCE, alone_in, build_accelerator
-from disconer.runs.state import Stateful, versions
 from disconer.store.card import public_name
 
 SAVING = 100e6  # bytes per second, a conservative estimate

@@ -11,7 +11,7 @@ from disconer.adapt.cache import TokenCache
 from disconer.adapt.settings import AdaptResult
 from disconer.adapt.state import Progress
 from disconer.adapt.vocabulary import Choice
-from disconer.runs.display import LiveLines, duration
+from disconer.core.progress import LiveLines, duration
 
 PAUSE = 0.5  # seconds between updates
 LINES = 20  # log lines per run, at most, evenly spaced

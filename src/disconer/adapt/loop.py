@@ -25,7 +25,7 @@ from disconer.adapt.settings import AdaptSettings
 from disconer.adapt.state import AdaptFolder, Progress
 from disconer.core.background import made_ahead
 from disconer.core.errors import DisconerError
-from disconer.runs.state import Stateful
+from disconer.runs.output_folder import Stateful
 
 MEASURED = 1024  # sequences at most, spread over the held-out text
 SEED = 0  # of the masks, the same at every measurement

@@ -15,7 +15,8 @@ from disconer.adapt.cache import has_cache
 from disconer.adapt.settings import AdaptResult
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import replace_file
-from disconer.runs.state import Stateful, check_folder, save_state
+from disconer.core.places import ADAPTATION_STATE
+from disconer.runs.output_folder import Stateful, check_folder, save_state
 
 ABOUT = "adaptation"  # the subfolder with the files of the run
 
@@ -57,7 +58,7 @@ class AdaptFolder:
         self.card = path / "README.md"
         self.facts, self.curve = self.about / "run.json", self.about / "curve.html"
         self.tokens, self._words = self.about / "tokens", self.about / "words.txt"
-        self._state, self._metrics = self.about / "state.pt", self.about / "metrics.jsonl"
+        self._state, self._metrics = path / ADAPTATION_STATE, self.about / "metrics.jsonl"
         self._result = self.about / "result.json"
 
     @property

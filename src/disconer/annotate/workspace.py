@@ -16,8 +16,7 @@ from disconer.annotate.changes import Change, Key, Outdated, apply
 from disconer.annotate.documents import Documents, Stored
 from disconer.annotate.history import History, HistoryFile, Kind, Splice, Step
 from disconer.core.errors import DisconerError
-from disconer.core.files import append_line, file_stamp
-from disconer.core.locks import locked
+from disconer.core.files import append_line, file_stamp, locked
 
 LONGEST_NAME = 150  # characters of a file name; file systems take 255 bytes
 
@@ -184,7 +183,7 @@ class _Marks:
 
 
 def _read_done(path: Path) -> dict[str, bool]:
-    """A line that was cut off is passed over, also by its end alone: the next mark takes its place."""
+    """A line that was cut off is skipped, even if only its line end is missing: the next mark takes its place."""
     done: dict[str, bool] = {}
     for line in path.read_bytes().split(b"\n")[:-1]:
         try:

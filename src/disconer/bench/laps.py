@@ -49,7 +49,7 @@ class Laps:
         self._last = now
 
     def medians(self, repeats: int) -> dict[str, float]:
-        """Of each stage, its median time over the last so many rounds; stages that never ran are left out."""
+        """Of each stage, its median time over the last `repeats` rounds; stages that never ran are left out."""
         counted = self.rounds[-repeats:]
         of_stages = {
             stage: median(one.get(stage, 0.0) for one in counted)

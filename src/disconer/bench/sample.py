@@ -17,12 +17,12 @@ from disconer.core.background import made_ahead
 from disconer.core.cores import chosen_threads
 from disconer.core.errors import DisconerError
 from disconer.core.types import Document, Token
-from disconer.export.graphs import example_inputs
+from disconer.export.network_graph import example_inputs
 from disconer.export.tracing import tidied, trace
 from disconer.nn.arrays import WordArrays, word_arrays
+from disconer.nn.devices import WordBatch
 from disconer.nn.encoders.transformer.encoder import TransformerWords
 from disconer.nn.heads.kind import Graph
-from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Precision
 from disconer.nn.windows import Window, Windower

@@ -18,7 +18,7 @@ from disconer.bench.timing import Clock, Jobs, Ratio, Timing, in_turns
 from disconer.config import Config
 from disconer.core.errors import DisconerError
 from disconer.nn.arrays import word_arrays
-from disconer.nn.parts import WordBatch
+from disconer.nn.devices import WordBatch
 from disconer.nn.windows import Windower
 from disconer.runs.processes import build_accelerator
 from disconer.store.checkpoint import Model
@@ -69,7 +69,8 @@ def measure_training(
         accelerator = build_accelerator(model.config.training.precision)
     encoder = _TrainedEncoder(BareEncoder(model, accelerator.device), accelerator)
     copy = replace(model, network=deepcopy(model.network), config=_one_pass(model.config))
-    loop = Loop(copy, examples, [], RunFolder(Path("unused")), accelerator, Display(quiet=True))
+    folder, display = RunFolder(Path("unused")), Display(quiet=True)
+    loop = Loop(copy, examples, [], folder, accelerator, display, context=windower.context)
     steps = loop.plan.steps(EPOCH)
     batches = [
         WordBatch.from_arrays(

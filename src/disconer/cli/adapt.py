@@ -11,8 +11,9 @@ import typer
 from disconer.adapt.settings import AdaptResult, AdaptSettings, Precision
 from disconer.cli.console import report
 from disconer.cli.processes import end_process, is_first, one_voice, say_stopped
-from disconer.cli.train import INTERRUPTED
+from disconer.core.errors import INTERRUPTED
 from disconer.core.ledger import Ledger
+from disconer.core.places import ADAPTATION_STATE
 from disconer.core.plugins import require_training
 
 USUAL = AdaptSettings()
@@ -147,8 +148,6 @@ def _words(given: str | None) -> int | Path | None:
 
 
 def _how_to_go_on(out: Path) -> str:
-    from disconer.adapt.state import AdaptFolder
-
-    if AdaptFolder(out).can_resume:
+    if (out / ADAPTATION_STATE).is_file():  # asked without torch, whose import may be what was interrupted
         return f"the last saved state is in {out}: run the same command with --resume to continue."
     return "nothing was saved yet."

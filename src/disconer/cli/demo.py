@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import WEIGHTS
+from disconer.core.places import WEIGHTS
 from disconer.core.plugins import require_training
 from disconer.formats.target import new_folder
 from disconer.store.names import DEMO, demo_folder

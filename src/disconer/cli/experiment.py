@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.console import show
-from disconer.cli.train import INTERRUPTED
-from disconer.core.errors import DisconerError
+from disconer.core.errors import INTERRUPTED, DisconerError
 from disconer.core.plugins import require_training
 
 if TYPE_CHECKING:

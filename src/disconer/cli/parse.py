@@ -17,7 +17,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats import format_for, format_named, read, write
 from disconer.formats.target import refuse_existing
-from disconer.text import SPLITTERS, TOKENIZERS, SplitterName, segment
+from disconer.text import SplitterName, segmenter
 from disconer.text.syntax.spec import BIOMEDICAL, FORMS
 from disconer.text.unused_splitter import UnusedSplitter
 
@@ -114,7 +114,7 @@ def parse_cli(
     if syntax.parser is None:
         raise DisconerError(f"{parser!r} parses nothing", expected=f"one of {FORMS.removeprefix('none, data, ')}")
     given = UnusedSplitter(splitter).passing(read(source, from_format, ledger))
-    documents = (segment(document, SPLITTERS[splitter or "rules"], TOKENIZERS[tokenizer.value]) for document in given)
+    documents = map(segmenter(splitter or "rules", tokenizer.value), given)
     write(
         _some(parse(documents, syntax, account, replace=replace), account, syntax),
         out,

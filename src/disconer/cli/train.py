@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.processes import end_process, is_first, one_voice, say_stopped
+from disconer.core.errors import INTERRUPTED
+from disconer.core.places import TRAINING_STATE
 from disconer.core.plugins import require_training
 
 if TYPE_CHECKING:
     from disconer.training import TrainingResult  # loaded when the command runs: it imports torch
-
-INTERRUPTED = 130  # the exit code of a command interrupted by Ctrl-C
 
 
 def train_cli(
@@ -77,9 +77,7 @@ def _train(config: str, overrides: list[str], out: Path, *, resume: bool, force:
 
 
 def _how_to_go_on(out: Path) -> str:
-    from disconer.training.state import RunFolder
-
-    if RunFolder(out).can_resume:
+    if (out / TRAINING_STATE).is_file():  # asked without torch, whose import may be what was interrupted
         return f"all finished epochs are saved in {out}: run the same command with --resume to continue."
     return "nothing was trained yet."
 

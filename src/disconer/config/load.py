@@ -22,6 +22,7 @@ from disconer.config.knobs import ConfigError, Key, Problem, explain, knob_tree
 from disconer.config.schema import Config
 from disconer.config.section import HEADS, HeadSettings, kind_in
 from disconer.core.errors import DisconerError, Where
+from disconer.core.places import BUNDLED_ENCODERS, BUNDLED_MODELS, CONFIG, RUN_FOLDERS
 from disconer.formats.source import decode
 
 _KIND = "head.kind"
@@ -102,8 +103,18 @@ def _place_paths(values: dict[str, Any], folder: Path) -> None:
         path = own.get(key) if isinstance(own, dict) else None
         if not isinstance(own, dict) or not isinstance(path, str) or not path or "://" in path:
             continue
-        if (section, key) in _DATA_PATHS or (folder / path).exists():
+        if (section, key) in _DATA_PATHS or is_path(folder / path):
             own[key] = str(folder / path)
+
+
+def is_path(path: Path) -> bool:
+    """Whether there is an encoder or a model to be named by this path.
+
+    What has the name of a bundled one must be one, too: a folder of data may be called "clinical-trials".
+    """
+    if not any((bundled / path.name).is_dir() for bundled in (BUNDLED_ENCODERS, BUNDLED_MODELS)):
+        return path.exists()
+    return path.is_file() or any((path / part / CONFIG).is_file() for part in (".", *RUN_FOLDERS))
 
 
 def load_head(kind: str, overrides: Sequence[str] = ()) -> HeadSettings:

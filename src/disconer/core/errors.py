@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+INTERRUPTED = 130  # the exit code of a command that was interrupted by Ctrl-C
+
 
 @dataclass(frozen=True, slots=True)
 class Where:

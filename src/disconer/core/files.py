@@ -1,15 +1,21 @@
-"""Atomic file writing, lines appended, changes noticed; the paths of user files, bundled data and model folders."""
+"""Atomic file writing, lines appended, changes noticed; locks, by which processes keep out of each other's way."""
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from disconer.core.errors import DisconerError, Where
+
+if sys.platform != "win32":
+    import fcntl
+
+NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)  # some network file systems have none
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -75,26 +81,46 @@ def _is_full(error: BaseException | None) -> bool:
     return False
 
 
-CACHE_VARIABLE = "DISCONER_CACHE"
-BUNDLED = Path(__file__).parents[1] / "bundled"
-BUNDLED_MODELS = BUNDLED / "models"  # each in a folder of its name
-BUNDLED_ENCODERS = BUNDLED / "encoders"  # likewise
+@contextmanager
+def locked(path: Path, *, wait: bool = False, remove: bool = False) -> Iterator[int | None]:
+    """A descriptor that holds the lock of a file, also in processes that inherit it; None if another one holds it.
 
-# The files that identify a model folder.
-CONFIG, WEIGHTS, ONNX_GRAPH = "config.json", "model.safetensors", "network.onnx"
-RUN_FOLDERS = ("best", "last")  # the models of a training run
+    The lock is free when the process ends, even if it is killed.
+    -1 on Windows and on file systems without such locks.
+    wait: until it is free, instead of None. remove: the file, when the lock is given back.
+    """
+    if sys.platform == "win32":
+        yield -1
+        return
+    descriptor, lock = _lock(path, wait=wait)
+    try:
+        yield lock
+    finally:
+        if remove and lock is not None:
+            path.unlink(missing_ok=True)
+        os.close(descriptor)  # the lock is free unless a process inherited it
 
 
-def user_folder() -> Path:
-    """The system's folder for the user's disconer files."""
-    from platformdirs import user_data_path
+def _lock(path: Path, *, wait: bool) -> tuple[int, int | None]:
+    """The open file, and what `locked` gives."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return descriptor, None
+        except OSError as error:
+            if error.errno in NO_LOCKS:
+                return descriptor, -1
+            os.close(descriptor)
+            raise
+        if _is_at(path, descriptor):
+            return descriptor, descriptor
+        os.close(descriptor)  # removed since it was opened: others lock the file that is there now
 
-    return user_data_path("disconer", appauthor=False)
 
-
-def cache_folder() -> Path:
-    """The cache folder: $DISCONER_CACHE, or disconer's part of the user's cache."""
-    from platformdirs import user_cache_path
-
-    named = os.environ.get(CACHE_VARIABLE)
-    return Path(named) if named else user_cache_path("disconer", appauthor=False)
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False

@@ -68,7 +68,7 @@ class ListedDocument:
         return cls(str(values["id"]), gold, predicted)
 
 
-def listed(gold: Document, predicted: Document) -> ListedDocument:
+def listed_document(gold: Document, predicted: Document) -> ListedDocument:
     """Two documents of one text; words are those of the gold one."""
     tokens = [token for sentence in segment(gold).sentences or () for token in sentence.tokens]
     starts, ends = [token[0] for token in tokens], [token[1] for token in tokens]

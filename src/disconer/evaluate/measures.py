@@ -113,14 +113,14 @@ def by_kind(gold: Unique, predicted: Unique) -> dict[Kind, Counts]:
     Being discontinuous depends on the entity alone: that kind's counts are those of discontinuous entities
     alone, predicted against gold.
     """
-    return grouped(gold, predicted, kind_of, gold.keys() & predicted.keys())
+    return grouped(gold, predicted, entity_kind, gold.keys() & predicted.keys())
 
 
 def label_of(entity: Entity) -> str:
     return entity.label
 
 
-def kind_of(entity: Entity) -> Kind:
+def entity_kind(entity: Entity) -> Kind:
     if entity.kind is None:
         raise ValueError(f"entity {entity.label} {entity.fragments} stands in no document")
     return entity.kind

@@ -195,7 +195,7 @@ def _length(entity: Entity) -> int:
 
 
 LONGEST = 240  # characters of a sentence; longer ones are hard to read
-KINDS = (Kind.DISCONTINUOUS, Kind.OVERLAPPED, Kind.REGULAR)  # alternating, the hardest first
+HARDEST_FIRST = (Kind.DISCONTINUOUS, Kind.OVERLAPPED, Kind.REGULAR)  # examples of the kinds alternate in this order
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ class Instructive:
     def kind(self) -> Kind:
         """The hardest kind among its entities."""
         kinds = {entity.kind for entity in self._entities}
-        return next(kind for kind in KINDS if kind in kinds)
+        return next(kind for kind in HARDEST_FIRST if kind in kinds)
 
     @property
     def label(self) -> str:
@@ -243,7 +243,7 @@ def instructive(pairs: Iterable[tuple[Document, Document]], count: int = 10) -> 
         return (*seen, -one.certainty, _place(one), one.mistake.error)
 
     chosen: list[Instructive] = []
-    kinds = cycle(KINDS)
+    kinds = cycle(HARDEST_FIRST)
     while left and len(chosen) < count:
         kind = next(kinds)
         best = min((one for one in left if one.kind is kind), key=rank, default=None)

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from disconer.core.progress import duration
 from disconer.evaluate import spread
 from disconer.experiments.folder import COMPLETE, ExperimentFolder
 from disconer.experiments.study import SEED, PlannedRun
-from disconer.runs.display import duration
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -54,9 +54,11 @@ class Display:
         from rich.live import Live
 
         with Live(console=Console(stderr=True), auto_refresh=False, vertical_overflow="ellipsis") as self._live:
-            yield
-            self._draw()
-        self._live = None
+            try:
+                yield
+                self._draw()
+            finally:
+                self._live = None
 
     def waiting(self, run: PlannedRun) -> None:
         self._status[run.name] = Status()

@@ -19,7 +19,7 @@ from typing import IO, Protocol
 from disconer.config import ConfigError
 from disconer.core.cores import THREADS_VARIABLE, usable_cores
 from disconer.core.errors import DisconerError
-from disconer.core.locks import locked
+from disconer.core.files import locked
 from disconer.experiments.folder import ExperimentFolder, Record
 from disconer.experiments.study import PlannedRun
 

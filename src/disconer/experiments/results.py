@@ -16,7 +16,7 @@ from typing import Any
 
 from disconer.config import flat, load_config
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import WEIGHTS
+from disconer.core.places import WEIGHTS
 from disconer.evaluate.entity_lists import LISTS, ListedDocument, load_lists
 from disconer.experiments.folder import COMPLETE, PLACES, ExperimentFolder
 from disconer.experiments.study import CORPUS, SEED, SHARE, Values

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from torch import Tensor
 
-from disconer.core.files import WEIGHTS, replace_file
+from disconer.core.files import replace_file
+from disconer.core.places import WEIGHTS
 from disconer.nn.encoders.transformer.bundled import base_of, digest, is_base
 from disconer.nn.weights import rounded_weights, write_weights
 from disconer.store.checkpoint import Model, describe, save_graphs

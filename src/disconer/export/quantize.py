@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from disconer.nn.reader import Floats
-from disconer.nn.weights import INT8_SCALES, INT8_VALUES, LARGEST_STEP, quantized
+from disconer.nn.weights import INT8_SCALES, INT8_VALUES, LARGEST_STEP, quantized, rounded_to_8_bits
 
 SMALL = 2**12  # elements; smaller tensors are not worth it
-LARGEST = 127  # of signed 8-bit integers
 
 
 def shrink(graph: Any) -> None:
@@ -33,7 +31,7 @@ def shrink(graph: Any) -> None:
             kept.append(weight)
             continue
         table = looked_up.get(weight.name)
-        small, scale = _rounded(values, axis=0 if table is None else 1)
+        small, scale = rounded_to_8_bits(values, axis=0 if table is None else 1)
         kept.append(numpy_helper.from_array(small, f"{weight.name}.int8"))
         kept.append(numpy_helper.from_array(scale, f"{weight.name}.scale"))
         if table is None:
@@ -48,13 +46,6 @@ def shrink(graph: Any) -> None:
 
 def _is_large(values: NDArray[Any]) -> bool:
     return values.dtype == np.float32 and values.ndim == 2 and values.size >= SMALL
-
-
-def _rounded(values: Floats, *, axis: int) -> tuple[NDArray[np.int8], Floats]:
-    """Integers and their scales."""
-    scale = np.abs(values).max(axis, keepdims=True) / LARGEST
-    scale[scale == 0] = 1
-    return np.rint(values / scale).astype(np.int8), scale
 
 
 def _look_up(node: Any, name: str) -> list[Any]:

@@ -1,28 +1,48 @@
-"""The graphs that are stored beside a model's weights: with them, it runs in ONNX Runtime as it is."""
+"""The graphs that are stored beside a model's weights: with them, it runs in ONNX Runtime as it is.
+
+They are made here, or by another process while a model is trained.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from itertools import chain
 from math import prod
+from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from disconer.core.errors import DisconerError
-from disconer.core.files import WEIGHTS
+from disconer.core.places import WEIGHTS
 from disconer.export.quantize import compute_with_8_bits, drop_unused
 from disconer.export.tracing import graphs_of, tidied, trace
 from disconer.nn.heads.kind import Graph
 from disconer.nn.network import AnyNetwork
 from disconer.nn.weights import INT8_SCALES, INT8_VALUES
-from disconer.store.checkpoint import Model
-from disconer.store.graphs import INT8_NETWORK, NETWORK, NoGraphs, Shapes, StoredGraph, StoredGraphs
+from disconer.store.checkpoint import Model, load_model
+from disconer.store.graphs import (
+    INT8_NETWORK,
+    NETWORK,
+    UNKNOWN,
+    NoGraphs,
+    Shapes,
+    StoredGraph,
+    StoredGraphs,
+    read_graphs,
+    write_graphs,
+)
 
 LARGE = 2**20  # numbers: ONNX Runtime copies constants; a table as large as this is worth handing over with each batch
+WITHOUT_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
 
 def with_graphs(model: Model) -> Model:
@@ -150,3 +170,47 @@ def _empty(weight: Any) -> None:
         weight.ClearField(field)
     weight.data_location = TensorProto.EXTERNAL
     weight.external_data.add(key="location", value=WEIGHTS)
+
+
+class GraphsAhead:
+    """The graphs of a run's models, made by another process while a GPU trains: tracing takes several epochs' time.
+
+    Graphs have no weights, so those of the untrained network are the same. The process is
+    `python -m disconer.export.stored MODEL OUT`. It writes to a folder that no other run has: if a run is killed, its
+    process goes on for a while.
+
+    process: None, if they are made when they are asked for.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes] | None = None, out: Path = Path()) -> None:
+        self._process, self._out = process, out
+
+    def of(self, model: Model) -> StoredGraphs | NoGraphs:
+        """The graphs of a model that differs from that of the process in weights alone."""
+        if self._process is not None and self._process.wait() == 0:
+            made = read_graphs(self._out)
+            if made is not UNKNOWN:
+                return made
+        return make_graphs(model)
+
+
+@contextmanager
+def graphs_ahead(folder: Path, *, now: bool) -> Iterator[GraphsAhead]:
+    """The graphs of the model in a folder. now: start another process for them; else they are made when asked for."""
+    if not now:
+        yield GraphsAhead()
+        return
+    nowhere = subprocess.DEVNULL
+    with tempfile.TemporaryDirectory(prefix="disconer-") as out:
+        command = [sys.executable, "-m", "disconer.export.stored", str(folder), out]
+        process = subprocess.Popen(command, env=os.environ | WITHOUT_GPU, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        try:
+            yield GraphsAhead(process, Path(out))
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            process.wait()
+
+
+if __name__ == "__main__":
+    write_graphs(Path(sys.argv[2]), make_graphs(load_model(Path(sys.argv[1]))))

@@ -12,22 +12,22 @@ from typing import Any
 import torch
 
 from disconer.core.errors import DisconerError, first_line
-from disconer.export.graphs import OPSET, NetworkGraph, network_graph
-from disconer.nn.encoders import KINDS
+from disconer.export.network_graph import OPSET, NetworkGraph, network_graph
+from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.heads.kind import Graph, kind_of
-from disconer.nn.parts import WordEncoder
+from disconer.nn.interfaces import WordEncoder
 from disconer.store.checkpoint import Model
 from disconer.store.graphs import NETWORK
 
 
 def exportable_encoders() -> list[str]:
     """Kinds of encoders whose models have graphs."""
-    return [name for name in KINDS.names() if KINDS.get(name).load_exported_reader]
+    return [name for name in ENCODER_KINDS.names() if ENCODER_KINDS.get(name).load_exported_reader]
 
 
 def graphs_of(model: Model) -> dict[str, Graph]:
     """The graphs of a model, by name, still to be traced: the network, and those that its head runs by itself."""
-    if not KINDS.get(model.config.encoder.kind).load_exported_reader:
+    if not ENCODER_KINDS.get(model.config.encoder.kind).load_exported_reader:
         raise DisconerError(
             "A model with this encoder has no ONNX graph",
             got=f"an encoder of kind {model.config.encoder.kind}",

@@ -23,7 +23,17 @@ from disconer.core.types import Document
 from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.format import Format
 from disconer.formats.jsonfiles import field, json_writer, leading_keys, record_reader
-from disconer.formats.linked import LINK, Links, Span, entities_of, listed, pieces_of, text_id, whole_number, with_names
+from disconer.formats.linked import (
+    LINK,
+    Links,
+    Span,
+    entities_of,
+    objects_at,
+    pieces_of,
+    text_id,
+    whole_number,
+    with_names,
+)
 
 NAME = "doccano"
 IDS = "entity ids that are no whole numbers"
@@ -74,12 +84,12 @@ def from_record(record: Any, name: str, where: Where, ledger: Ledger) -> Documen
     text = field(record, "text", str, where)
     id = text_id(record.get("id")) or name
     place = Where(where.path, where.line, document=id)
-    items = listed(record, "entities", place)
+    items = objects_at(record, "entities", place)
     spans = [_span(item) for item in items] if items else list(_labels(record, place, ledger))
     positions = {span.id: number for number, span in reversed(list(enumerate(spans))) if span.id is not None}
     links: Links = []
     others = []
-    for relation in listed(record, "relations", place):
+    for relation in objects_at(record, "relations", place):
         ends = [positions.get(text_id(relation.get(end))) for end in ("from_id", "to_id")]
         if relation.get("type") == LINK and ends[0] is not None and ends[1] is not None:
             links.append((ends[0], ends[1]))

@@ -25,7 +25,17 @@ from disconer.formats.code_units import CodeUnits
 from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.format import Format
 from disconer.formats.jsonfiles import SUFFIXES, field, json_writer, leading_keys, record_reader
-from disconer.formats.linked import LINK, Links, Span, entities_of, free_names, listed, pieces_of, text_id, with_names
+from disconer.formats.linked import (
+    LINK,
+    Links,
+    Span,
+    entities_of,
+    free_names,
+    objects_at,
+    pieces_of,
+    text_id,
+    with_names,
+)
 
 NAME = "label-studio"
 OTHERS = "annotations of a task beside the first"
@@ -82,7 +92,7 @@ def from_record(record: Any, name: str, where: Where, ledger: Ledger) -> Documen
     id = data.pop("id") if isinstance(own_id, str) and own_id else text_id(record.get("id")) or name
     place = Where(where.path, where.line, document=id)
     annotation = _chosen(record, place, ledger)
-    regions = _Regions(listed(annotation, "result", place))
+    regions = _Regions(objects_at(annotation, "result", place))
     spans = _in_characters(regions.spans, text, ledger)
     rest = {field: value for field, value in record.items() if field not in ("data", *_LISTS)}
     about = {field: value for field, value in annotation.items() if field != "result"}
@@ -117,7 +127,7 @@ def _text_key(data: dict[str, Any], where: Where) -> str:
 
 def _chosen(record: dict[str, Any], where: Where, ledger: Ledger) -> dict[str, Any]:
     """The annotation that is read; the others are of other annotators, or of models."""
-    lists = {name: listed(record, name, where) for name in _LISTS}
+    lists = {name: objects_at(record, name, where) for name in _LISTS}
     done = [one for one in lists["annotations"] + lists["completions"] if not one.get("was_cancelled")]
     every = [one for own in lists.values() for one in own]
     chosen = next(iter(done or lists["predictions"]), None)

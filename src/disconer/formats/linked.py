@@ -128,7 +128,7 @@ def text_id(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def listed(record: dict[str, Any], name: str, where: Where) -> list[dict[str, Any]]:
+def objects_at(record: dict[str, Any], name: str, where: Where) -> list[dict[str, Any]]:
     """The objects in a list of a record; none if it is absent."""
     items = record.get(name) or []
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):

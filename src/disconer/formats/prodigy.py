@@ -21,7 +21,7 @@ from disconer.core.types import Document, Fragment, Token
 from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.format import Format
 from disconer.formats.jsonfiles import field, json_writer, leading_keys, record_reader
-from disconer.formats.linked import LINK, Links, Piece, Span, entities_of, listed, pieces_of, text_id, with_names
+from disconer.formats.linked import LINK, Links, Piece, Span, entities_of, objects_at, pieces_of, text_id, with_names
 from disconer.text import segment
 
 NAME = "prodigy"
@@ -96,9 +96,9 @@ def from_record(record: Any, name: str, where: Where, ledger: Ledger) -> Documen
     meta = dict(field(record, "meta", dict, where, default={}))
     id = text_id(meta.pop("id", None)) or name
     place = Where(where.path, where.line, document=id)
-    items = listed(record, "spans", place)
+    items = objects_at(record, "spans", place)
     ledger.lost(SPAN_FIELDS, sum(len(item.keys() - _SPAN) for item in items))
-    links, others = _read_links(items, listed(record, "relations", place))
+    links, others = _read_links(items, objects_at(record, "relations", place))
     known = {"text": text, "meta": None, "spans": None, "relations": None}
     rest = {field: value for field, value in record.items() if field not in known}
     if links and rest.get("tokens") == _token_records(_tokens(Document(id, text), {}), text):

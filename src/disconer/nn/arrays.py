@@ -14,6 +14,8 @@ from disconer.nn.windows import Window
 
 NO_HEAD = -1
 KEPT_SIZES = 512  # of single windows
+# Of a batch, windows of like length are scored together: each is padded to the longest of those beside it.
+LENGTHS = (8, 16, 32, 64, 128, 256)
 
 
 def columns(rows: Sequence[tuple[int, ...]], n_columns: int) -> Ints:
@@ -183,6 +185,14 @@ def _heads(windows: Sequence[Window], word_mask: Bools) -> tuple[Ints, Bools]:
 # three of five. So several short sentences share a lane as long as the longest, with a break between them, at which the
 # LSTM forgets what it has read.
 LANE_WORDS, LANE_PLACES = "lane_words", "lane_places"  # inputs of graphs with an LSTM
+
+
+def length_groups(lengths: Ints) -> list[Ints]:
+    """The windows of a batch by number, those of like length together."""
+    if len(lengths) == 1:
+        return [np.zeros(1, np.int64)]
+    group = np.searchsorted(LENGTHS, lengths)
+    return [np.flatnonzero(group == number) for number in np.unique(group)]
 
 
 class Lanes(NamedTuple):

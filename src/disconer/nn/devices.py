@@ -1,11 +1,13 @@
-"""The device and the number format that a network runs with, and how arrays get there.
+"""The device and the number format that a network runs with, and how arrays get there: the batch that it takes.
 
-What is asked for and not there is one sentence. Arrays go in one copy, and nothing waits for it.
+A device that this machine does not have is an error of one paragraph. The arrays of a batch go to a device in one copy,
+and nothing waits for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from torch import Tensor, nn
 
 from disconer.core.cores import chosen_threads
 from disconer.core.errors import DisconerError, first_line
+from disconer.nn.arrays import WordArrays
 from disconer.nn.runtime import Device
 
 
@@ -62,8 +65,8 @@ GPU_CELLS_AT_ONCE = 2**20
 
 
 def cells_at_once(device: torch.device) -> int:
-    """Up to so many cells, padding included, are worked on together: a training step's take a GPU a few milliseconds,
-    and launching them in several parts takes the host as long again for each part.
+    """How many cells at most, padding included, are worked on together: those of a training step take a GPU a few
+    milliseconds, and launching them in several parts takes the host as long again for each part.
     """
     return 0 if device.type == "cpu" else GPU_CELLS_AT_ONCE
 
@@ -116,3 +119,29 @@ def sent_at_once(arrays: Sequence[NDArray[Any]], device: torch.device) -> list[T
 def moved(tensor: Tensor, device: torch.device) -> Tensor:
     """A tensor of the CPU on a device, likewise without waiting for it."""
     return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)
+
+
+@dataclass(frozen=True, slots=True)
+class WordBatch:
+    """The arrays of `WordArrays` as tensors.
+
+    lengths: a plain list, so that reading it never waits for the device.
+    """
+
+    piece_ids: Tensor
+    piece_mask: Tensor
+    first_piece: Tensor
+    piece_places: Tensor
+    word_places: Tensor
+    word_mask: Tensor
+    real_words: Tensor
+    own_mask: Tensor
+    heads: Tensor
+    parsed: Tensor
+    lengths: list[int]
+
+    @classmethod
+    def from_arrays(cls, arrays: WordArrays, device: torch.device | None = None) -> WordBatch:
+        named = {field.name: getattr(arrays, field.name) for field in fields(cls) if field.name != "lengths"}
+        tensors: Any = sent(list(named.values()), device or torch.device("cpu"))
+        return cls(**dict(zip(named, tensors, strict=True)), lengths=arrays.lengths.tolist())

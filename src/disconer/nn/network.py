@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from disconer.config import Config, EncoderConfig, GcnConfig
 from disconer.core.errors import DisconerError
 from disconer.nn.arrays import WordArrays
-from disconer.nn.devices import size_multiple, usable_device
+from disconer.nn.devices import WordBatch, size_multiple, usable_device
 from disconer.nn.heads.kind import kind_of
+from disconer.nn.interfaces import Fetching, Head, Targets, WordEncoder
 from disconer.nn.layers import BiLstm
 from disconer.nn.layers.gcn import Aggcn
-from disconer.nn.parts import Fetching, Head, Targets, WordBatch, WordEncoder
 from disconer.nn.runtime import Device, Precision, RuntimeName
 from disconer.nn.windows import Found
 
@@ -110,8 +110,8 @@ def _build_gcn(config: GcnConfig, size: int) -> Aggcn:
 BATCH_SUBWORDS, GPU_BATCH_SUBWORDS = 768, 2**15
 BATCH_CELLS, GPU_BATCH_CELLS = 2**18, 2**19
 BATCH_OVERHEAD, GPU_BATCH_OVERHEAD = 48, 2**14  # in subwords: about what launching the network costs
-GPU_MEMORY = 16 * 2**30  # bytes that batches of this size fit in; a GPU with more takes larger ones
-LARGEST = 8  # times that size: all that is prepared together
+GPU_MEMORY = 16 * 2**30  # bytes that batches of these sizes fit in; a GPU with more memory takes larger ones,
+MOST_TIMES = 8  # at most this many times larger: no more text than that is prepared together
 
 
 class Launched(NamedTuple):
@@ -200,7 +200,7 @@ def _times_larger(device: torch.device) -> int:
     if device.type != "cuda":
         return 1
     memory = torch.cuda.get_device_properties(device).total_memory
-    return max(1, min(LARGEST, memory // GPU_MEMORY))
+    return max(1, min(MOST_TIMES, memory // GPU_MEMORY))
 
 
 def _in_bf16(network: AnyNetwork) -> AnyNetwork:

@@ -38,7 +38,7 @@ Bytes = NDArray[np.uint8]
 Numbers = NDArray[np.uint16]
 
 TABLE_BITS, MATRIX_BITS = 7, 9  # of the numbers of tables that are looked up, and of all other large weights
-CHANGE_BITS = 6  # of what training changed in the weights of an encoder that comes with disconer
+CHANGE_BITS = 6  # of what training changed in the weights of a bundled encoder
 PLANES, LARGEST = ":planes", ":largest"  # what a weight's two parts are called beside its name
 CHANGE, ROWS = ":change", ":rows"  # the planes of a change, and the rows that it is of
 BLOCK = 2**17  # numbers that are unpacked at once, about: few enough for a processor's cache
@@ -183,11 +183,20 @@ LARGEST_STEP = 127  # of signed integers of 8 bits
 INT8_VALUES, INT8_SCALES = ":int8", ":scales"  # what a matrix's two parts are called beside its name
 
 
+def rounded_to_8_bits(values: Floats, *, axis: int) -> tuple[NDArray[np.int8], Floats]:
+    """Whole numbers, and the scales that they are multiplied with, one for all values along an axis.
+
+    Shape: (rows, columns) -> (rows, columns), (1, columns) for axis 0 or (rows, 1) for axis 1
+    """
+    scales = np.abs(values).max(axis, keepdims=True) / np.float32(LARGEST_STEP)
+    scales[scales == 0] = 1
+    return np.rint(values / scales).astype(np.int8), scales
+
+
 def quantized(matrix: Floats) -> tuple[NDArray[np.int8], Floats]:
     """Whole numbers for a product from the right, and the scale of each output.
 
     Shape: (outputs, inputs) -> (inputs, outputs), (outputs,)
     """
-    scales = np.abs(matrix).max(1) / np.float32(LARGEST_STEP)
-    scales[scales == 0] = 1
-    return np.ascontiguousarray(np.rint(matrix.T / scales).astype(np.int8)), scales
+    values, scales = rounded_to_8_bits(matrix.T, axis=0)
+    return np.ascontiguousarray(values), scales[0]

@@ -8,16 +8,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from disconer.config import Config
 from disconer.core.types import Document, Sentence
-from disconer.nn.encoders import KINDS
+from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.reader import Bools, Reader, Subwords, Text, TextsReader
-from disconer.text import TOKENIZERS, SplitterName, segment, splitter_named
+from disconer.text import SplitterName, segmenter
 from disconer.text.alignment import Range, TokenEntity, words_of
 
 MAX_WORDS = 512  # bounds what is quadratic in sentence length: syntax, pairs of fragments
@@ -98,6 +97,23 @@ def windows(sentence: Sentence, subwords: Subwords, *, max_subwords: int, max_wo
     return found
 
 
+LONGEST = 16  # subwords of a word; only the first few say something of a sequence or of a divider
+
+
+def shortened(subwords: Subwords) -> Subwords:
+    """Without what words have beyond `LONGEST` subwords: a divider of a hundred dashes would fill the context."""
+    too_long = subwords.end - subwords.first > LONGEST
+    if not too_long.any():
+        return subwords
+    is_kept = np.ones(len(subwords.ids), bool)
+    for first, end in zip(subwords.first[too_long], subwords.end[too_long], strict=True):
+        is_kept[first + LONGEST : end] = False
+    for first, end in zip(subwords.first[~too_long], subwords.end[~too_long], strict=True):
+        is_kept[first:end] = True  # a subword may reach into the next word
+    before = np.concatenate([[0], np.cumsum(is_kept)])
+    return Subwords(subwords.ids[is_kept], before[subwords.first], before[subwords.end])
+
+
 def passages(sizes: Sequence[int], most: int) -> list[range]:
     """Cut a document's windows into passages of at most `most` subwords: as few as possible, of similar size.
 
@@ -158,12 +174,10 @@ class Windower:
     ) -> None:
         data = config.data
         self.splitter: SplitterName = splitter or data.splitter
-        self._segment: Callable[[Document], Document] = partial(
-            segment, splitter=splitter_named(self.splitter), tokenizer=TOKENIZERS[data.tokenizer]
-        )
+        self._segment = segmenter(self.splitter, data.tokenizer)
         self._reader = reader
         self._max_subwords = (max_subwords or NO_LIMIT) - len(reader.prefix) - len(reader.suffix)
-        in_context = KINDS.get(config.encoder.kind).reads_context
+        in_context = ENCODER_KINDS.get(config.encoder.kind).reads_context
         self.context = min(config.encoder.context, self._max_subwords) if in_context else 0
 
     def segment(self, document: Document) -> Document:
@@ -175,11 +189,13 @@ class Windower:
         return own
 
     def windows_of(self, documents: Sequence[Document]) -> Iterator[list[list[Window]]]:
-        """Of each segmented document, the windows of each sentence."""
+        """Of each segmented document, the windows of each sentence; none where nothing is written, as in a divider."""
         texts = [(document.text, document.sentences or ()) for document in documents]
-        for (_, sentences), subwords in zip(texts, _read(self._reader, texts), strict=True):
+        for (text, sentences), subwords in zip(texts, _read(self._reader, texts), strict=True):
             yield [
-                windows(sentence, own, max_subwords=self._max_subwords)
+                windows(sentence, shortened(own), max_subwords=self._max_subwords)
+                if any(map(str.isalnum, text[sentence.start : sentence.end]))
+                else []
                 for sentence, own in zip(sentences, subwords, strict=True)
             ]
 

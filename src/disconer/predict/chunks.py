@@ -22,6 +22,7 @@ from disconer.nn.heads.kind import kind_of
 from disconer.nn.runtime import AnyModel, Runtime
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, affordable, cheapest_batches
+from disconer.text.alignment import is_visible
 
 # The number of documents whose sentences are sorted by length together, so that batches have little padding.
 DOCUMENTS_AHEAD = 1024
@@ -69,7 +70,9 @@ class Chunk:
             entities = [
                 Entity(label, fragments, f"T{number}", score)
                 for number, (_, _, label, fragments, unscaled) in enumerate(sorted(own, key=_position), 1)
-                if label in wanted.labels and (score := scale(unscaled)) >= wanted.threshold
+                if label in wanted.labels
+                and (score := scale(unscaled)) >= wanted.threshold
+                and is_visible(document.text, fragments)
             ]
             yield document.replace(entities=tuple(entities))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from disconer.core.errors import DisconerError, DisconerWarning, Where
-from disconer.core.files import ONNX_GRAPH, WEIGHTS
+from disconer.core.places import ONNX_GRAPH, WEIGHTS
 from disconer.core.plugins import TRAIN, is_installed
 from disconer.nn.runtime import AnyModel, Device, Precision, RuntimeName
 from disconer.predict.settings import Settings

@@ -26,7 +26,7 @@ from torch.distributed import PrefixStore, default_pg_timeout  # type: ignore[at
 from torch.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
 from disconer.core.errors import DisconerError, Where, listed
-from disconer.core.locks import locked
+from disconer.core.files import locked
 from disconer.nn.devices import cpu_trains_in
 
 if TYPE_CHECKING:
@@ -179,10 +179,10 @@ LEASE = 120.0  # seconds after which file servers free the locks of a machine th
 @contextmanager
 def alone_in(folder: Path, accelerator: Accelerator) -> Iterator[None]:
     """Refuse, in every process, a folder that another run is writing to: each would overwrite the other's files."""
-    several = accelerator.num_processes > 1
+    is_distributed = accelerator.num_processes > 1
     with ExitStack() as held:
-        free = [not accelerator.is_main_process or _hold(folder / LOCK, held, LEASE if several else 0.0)]
-        if not all(gather_object(free) if several else free):
+        free = [not accelerator.is_main_process or _hold(folder / LOCK, held, LEASE if is_distributed else 0.0)]
+        if not all(gather_object(free) if is_distributed else free):
             raise DisconerError(
                 "Another run is writing to this folder",
                 where=Where(str(folder)),

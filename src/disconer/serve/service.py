@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from disconer.core.errors import DisconerError
-from disconer.core.files import RUN_FOLDERS
+from disconer.core.places import RUN_FOLDERS
 from disconer.core.types import Document
 from disconer.serve.batching import Batcher, Busy, Closed, Failed
 from disconer.serve.middleware import Metrics

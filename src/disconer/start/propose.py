@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from disconer.config import Config, DataConfig, config_from_dict, load_head
-from disconer.core.files import CONFIG
 from disconer.core.ledger import Amount
+from disconer.core.places import CONFIG
 from disconer.evaluate.stats import Survey
 from disconer.nn.heads.kind import kind_of
 from disconer.start.splits import DEV, TEST, TRAIN, Splits
@@ -149,7 +149,7 @@ def small_splits(survey: Survey, splits: Splits) -> Iterator[str]:
 
 
 def _more(splits: Splits, n_entities: int) -> str:
-    """How to get larger splits out of so many entities."""
+    """How to get larger splits. n_entities: of all splits together."""
     if not splits.taken:
         return "Move documents there from train, or annotate more."
     for ratios, share in (("60/20/20", 0.2), ("60/40", 0.4)):

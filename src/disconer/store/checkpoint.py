@@ -1,14 +1,15 @@
 """Models on disk: config.json, model.safetensors, tokenizer files, a model card. No pickle; loading runs no code.
 
-Sizes that the files state are checked before memory is taken for them: every weight of a network is stored, in at least
-six bits; only differences from a bundled encoder are not. So a network with many more weights than its file has bytes
-is not this file's.
+A damaged or malicious description could state sizes that fill the memory, so they are compared with the size of the
+weights file first. Every weight takes at least six bits there (or in a bundled encoder, if only differences from it are
+stored): a description of more weights than the file can hold is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ from torch import Tensor, nn
 
 from disconer.config import Config, config_from_dict
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import BUNDLED_ENCODERS, CONFIG, WEIGHTS
+from disconer.core.places import BUNDLED_ENCODERS, CONFIG, WEIGHTS
 from disconer.core.version import __version__
 from disconer.evaluate.comparison import Comparison
-from disconer.nn.encoders import build_encoding
-from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, base_of, check_base
+from disconer.nn.encoders import ENCODER_KINDS
+from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, base_of
 from disconer.nn.network import AnyNetwork, TorchRuntime, build_network
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
@@ -34,13 +35,15 @@ from disconer.store.description import (
     INT8,
     RUNTIME,
     CompactDescription,
+    compact_description,
     damaged,
+    damaged_weights,
+    missing_weights,
     read_description,
     read_scale,
     write_description,
 )
 from disconer.store.graphs import UNKNOWN, NoGraphs, StoredGraphs, read_graphs, remove_graphs, write_graphs
-from disconer.store.weights import damaged_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class Model:
     figures: its metrics, by split; see `card.Figures`.
     scale: turns the scores of its entities into calibrated probabilities.
     graphs: what runs it in ONNX Runtime, without weights.
+    int8: the comparison of its answers in 8 bits with those in 32, from `Comparison.to_dict`; None if not measured.
     """
 
     network: AnyNetwork
@@ -59,6 +63,7 @@ class Model:
     figures: Figures = field(default_factory=dict)
     scale: ScoreScale = UNSCALED
     graphs: StoredGraphs | NoGraphs = UNKNOWN
+    int8: Mapping[str, Any] | None = None
 
     @property
     def max_subwords(self) -> int | None:
@@ -102,22 +107,20 @@ def describe(model: Model) -> dict[str, Any]:
         "scores": asdict(model.scale),
         "config": model.config.to_dict(),
         "encoder": model.network.words.encoder.description(),
-    }
+    } | ({} if model.int8 is None else {INT8: model.int8})
 
 
-def record_figures(folder: Path, figures: Figures) -> None:
-    """Add what was measured of a saved model to its description and card, by split, as from `Evaluation.to_dict`."""
+def record_measures(folder: Path, scale: ScoreScale, figures: Figures) -> None:
+    """Add what was measured of a saved model to its description and card.
+
+    scale: of its scores. figures: by split, as from `Evaluation.to_dict`.
+    """
     description = read_description(folder)
     chosen = {
         split: {name: measured[name] for name in ("documents", "overall", "kinds")}
         for split, measured in figures.items()
     }
-    write_description(folder, description | {"figures": description["figures"] | chosen})
-
-
-def record_scale(folder: Path, scale: ScoreScale) -> None:
-    """Add the scale of its scores to a saved model's description."""
-    write_description(folder, read_description(folder) | {"scores": asdict(scale)})
+    write_description(folder, description | {"scores": asdict(scale), "figures": description["figures"] | chosen})
 
 
 def record_comparison(folder: Path, comparison: Comparison) -> None:
@@ -138,33 +141,34 @@ def load_model(folder: Path) -> Model:
     description = read_description(folder)
     labels = tuple(description["labels"])
     config = config_from_dict(description["config"], str(folder / CONFIG))
-    compact = _compact(description, folder)
+    compact = compact_description(description, folder)
     check_sizes(description, folder / WEIGHTS, compact.base)
+    kind = ENCODER_KINDS.get(config.encoder.kind)
+    build_encoding = partial(kind.build, config.encoder, description["encoder"], folder)
     try:
         with torch.device("meta"):  # takes no memory
-            plan = build_network(config, labels, build_encoding(config.encoder, description["encoder"], folder).encoder)
+            plan = build_network(config, labels, build_encoding().encoder)
     except (RuntimeError, TypeError, ValueError, OverflowError) as error:  # sizes that do not fit each other
         raise damaged("config", Where(str(folder / CONFIG))) from error
     check_parameters(plan, folder / WEIGHTS, compact.base)
-    encoding = build_encoding(config.encoder, description["encoder"], folder)
+    encoding = build_encoding()
     network = build_network(config, labels, encoding.encoder)
-    _load_weights(network, folder / WEIGHTS, _base(network, compact, folder))
+    _load_weights(network, folder / WEIGHTS, _base(network, compact))
     network.eval()
     scale = read_scale(description, folder)
-    return Model(network, encoding.reader, config, labels, description["figures"], scale, read_graphs(folder))
+    return Model(
+        network,
+        encoding.reader,
+        config,
+        labels,
+        description["figures"],
+        scale,
+        read_graphs(folder),
+        description.get(INT8),
+    )
 
 
-def _compact(description: Mapping[str, Any], folder: Path) -> CompactDescription:
-    try:
-        compact = CompactDescription(**description.get(COMPACT, {}))
-    except TypeError as error:
-        raise damaged(COMPACT, Where(str(folder / CONFIG))) from error
-    if compact.base is not None and compact.base_digest is not None:
-        check_base(str(compact.base), str(compact.base_digest), folder)
-    return compact
-
-
-def _base(network: nn.Module, compact: CompactDescription, folder: Path) -> Mapping[str, Tensor]:
+def _base(network: nn.Module, compact: CompactDescription) -> Mapping[str, Tensor]:
     """The weights of the encoder that a compact model stores differences from; empty if none."""
     if compact.base is None or compact.base_digest is None:
         return {}
@@ -181,16 +185,14 @@ def _load_weights(network: nn.Module, path: Path, base: Mapping[str, Tensor]) ->
 WEIGHTS_PER_BYTE = 2  # more than the 8/6 of the fewest bits
 NOT_STORED = 2**20  # numbers that are computed, not stored, such as positions
 MOST_LAYERS = 1000
-# What is built so many times.
+# Settings that say how often something is built.
 _REPEATED = ("layers", "blocks", "heads", "experts", "highways", "num_hidden_groups", "inner_group_num")
 
 
 def check_sizes(description: Mapping[str, Any], weights: Path, base: str | None) -> None:
     """Refuse numbers that no network has which fits the weights: any may be the length of a loop or of a vector."""
     if not weights.is_file():
-        raise DisconerError(
-            "The weights of this model are missing", where=Where(str(weights)), fix="Copy the complete model again."
-        )
+        raise missing_weights(weights)
     most = _most_weights(weights, base)
     config = description.get("config", {})
     sections = {f"config.{name}": config.get(name) for name in ("encoder", "syntax", "head")}

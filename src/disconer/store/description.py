@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from disconer.config import config_from_dict
-from disconer.core.errors import DisconerError, Where, first_line
-from disconer.core.files import CONFIG, WEIGHTS, replace_file
+from disconer.core.errors import DisconerError, Where, excerpt, first_line
+from disconer.core.files import replace_file
+from disconer.core.places import CONFIG, WEIGHTS
 from disconer.core.version import __version__
+from disconer.nn.encoders.transformer.bundled import check_base
 from disconer.nn.scores import UNSCALED, ScoreScale
 from disconer.nn.weights import CHANGE_BITS, MATRIX_BITS, TABLE_BITS
 from disconer.store.card import comparison_in_words, model_card
@@ -123,6 +126,30 @@ def damaged(part: str, where: Where) -> DisconerError:
     )
 
 
+@contextmanager
+def damaged_weights(path: Path) -> Iterator[None]:
+    """Say what is wrong with the weights of a model that cannot be read in this block."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise missing_weights(path) from error
+    except (OSError, SafetensorError, RuntimeError, ValueError, LookupError, TypeError) as error:
+        raise DisconerError(
+            "The weights of this model are damaged or belong to another model",
+            where=Where(str(path)),
+            got=excerpt(" ".join(str(error).split()), 160),
+            fix="Copy the complete model again.",
+        ) from error
+
+
+def missing_weights(path: Path) -> DisconerError:
+    return DisconerError(
+        "The weights of this model are missing", where=Where(str(path)), fix="Copy the complete model again."
+    )
+
+
 RUNTIME = "runtime"  # the key in config.json of the description below
 
 
@@ -189,6 +216,17 @@ class CompactDescription:
         if self.checked:
             said.append(comparison_in_words(self.checked))
         return "\n".join(said)
+
+
+def compact_description(description: Mapping[str, Any], folder: Path) -> CompactDescription:
+    """How the model in a folder is stored compactly; its base must be there, unchanged."""
+    try:
+        compact = CompactDescription(**description.get(COMPACT, {}))
+    except TypeError as error:
+        raise damaged(COMPACT, Where(str(folder / CONFIG))) from error
+    if compact.base is not None and compact.base_digest is not None:
+        check_base(str(compact.base), str(compact.base_digest), folder)
+    return compact
 
 
 INT8 = "int8"  # the key in config.json of a comparison: the model in 8 bits with itself in 32; see `Comparison.to_dict`

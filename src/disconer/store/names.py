@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import BUNDLED_MODELS, CONFIG, ONNX_GRAPH, RUN_FOLDERS, WEIGHTS, user_folder
+from disconer.core.places import BUNDLED_MODELS, CONFIG, ONNX_GRAPH, RUN_FOLDERS, WEIGHTS, user_folder
 from disconer.store.graphs import GRAPHS_FOLDER, NETWORK, ONNX
 
 MODEL_VARIABLE = "DISCONER_MODEL"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -13,12 +12,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from disconer.core.errors import DisconerError, Where, excerpt
-from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
-from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, IN_NETWORK, check_base
+from disconer.core.places import BUNDLED_ENCODERS, WEIGHTS
+from disconer.nn.encoders.transformer.bundled import COMPACT_WEIGHTS, IN_NETWORK
 from disconer.nn.reader import Floats
 from disconer.nn.weights import CHANGE, LARGEST, PLANES, ROWS, Bytes, change, restore
-from disconer.store.description import COMPACT, CompactDescription
+from disconer.store.description import compact_description, damaged_weights
 
 HEADER_SIZE = 8  # bytes: of the number that says how long the header is
 TYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "u1", "BOOL": "?"}  # as safetensors names them
@@ -31,13 +29,12 @@ class ModelWeights:
     """
 
     def __init__(self, folder: Path, description: Mapping[str, Any]) -> None:
-        compact = CompactDescription(**description.get(COMPACT, {}))
+        compact = compact_description(description, folder)
         self._path = folder / WEIGHTS
         self._base: _WeightFile | None = None
         with damaged_weights(self._path):
             self._stored = _WeightFile(self._path)
         if compact.base is not None and compact.base_digest is not None:
-            check_base(compact.base, compact.base_digest, folder)
             self._base = _WeightFile(BUNDLED_ENCODERS / compact.base / COMPACT_WEIGHTS)
 
     def read(self, name: str, shape: tuple[int, ...], room: Floats | None = None) -> NDArray[Any]:
@@ -113,23 +110,3 @@ class _StoredPlanes:
     def _read(self, stream: BinaryIO, place: int, n_bytes: int) -> Bytes:
         stream.seek(self.start + place)
         return np.frombuffer(stream.read(n_bytes), np.uint8)
-
-
-@contextmanager
-def damaged_weights(path: Path) -> Iterator[None]:
-    """Say what is wrong with the weights of a model that cannot be read in this block."""
-    from safetensors import SafetensorError
-
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise DisconerError(
-            "The weights of this model are missing", where=Where(str(path)), fix="Copy the complete model again."
-        ) from error
-    except (OSError, SafetensorError, RuntimeError, ValueError, LookupError, TypeError) as error:
-        raise DisconerError(
-            "The weights of this model are damaged or belong to another model",
-            where=Where(str(path)),
-            got=excerpt(" ".join(str(error).split()), 160),
-            fix="Copy the complete model again.",
-        ) from error

@@ -3,6 +3,15 @@
 May import `core`. No torch.
 """
 
-from disconer.text.sentences import SPLITTERS, TOKENIZERS, Splitter, SplitterName, Tokenizer, segment, splitter_named
+from disconer.text.sentences import (
+    SPLITTERS,
+    TOKENIZERS,
+    Splitter,
+    SplitterName,
+    Tokenizer,
+    segment,
+    segmenter,
+    splitter_named,
+)
 
-__all__ = ["SPLITTERS", "TOKENIZERS", "Splitter", "SplitterName", "Tokenizer", "segment", "splitter_named"]
+__all__ = ["SPLITTERS", "TOKENIZERS", "Splitter", "SplitterName", "Tokenizer", "segment", "segmenter", "splitter_named"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -67,6 +68,18 @@ def to_fragments(ranges: tuple[Range, ...], sentence: Sentence) -> tuple[Fragmen
     """The characters that token ranges of a sentence cover."""
     tokens = sentence.tokens
     return tuple([_new(Fragment, (tokens[first][0], tokens[end - 1][1])) for first, end in ranges])
+
+
+_INVISIBLE = frozenset("CMZ")  # categories of Unicode: controls and formats, accents by themselves, spaces
+
+
+def is_visible(text: str, fragments: Iterable[tuple[int, int]]) -> bool:
+    """Whether fragments have a character that people see."""
+    return any(
+        character.isalnum() or unicodedata.category(character)[0] not in _INVISIBLE
+        for start, end in fragments
+        for character in text[start:end]
+    )
 
 
 def join_tokens(words: list[str], start: int = 0) -> Iterator[Fragment]:

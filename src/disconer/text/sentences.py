@@ -11,7 +11,8 @@ words that end none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Literal, NamedTuple, Protocol
 
@@ -186,8 +187,12 @@ class RegexTokenizer:
         return tuple([_new(Token, match.span()) for match in self._finditer(text, start, end)])
 
 
-# Letters together, digits together, anything else by itself: the field's standard for CADEC and ShARe.
-words = RegexTokenizer(r"[^\W\d_]+|\d+|\S")
+# What belongs to the letter before it: accents as characters of their own, soft hyphens, joiners.
+_ON_LETTERS = r"\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u00ad\u200c\u200d\u2060"
+
+# Letters together, digits together, anything else by itself: the field's standard for CADEC and ShARe. Dividers and
+# leaders, which it does not mention, are a word each: four or more times the same mark.
+words = RegexTokenizer(rf"[^\W\d_](?:[^\W\d_]|[{_ON_LETTERS}])*|\d+|([^\w\s]|_)\1{{3,}}|\S")
 whitespace = RegexTokenizer(r"\S+")
 
 TOKENIZERS: dict[str, Tokenizer] = {"words": words, "whitespace": whitespace}
@@ -262,3 +267,8 @@ def segment(
     made = ordered_sentence if tokenizer in TOKENIZERS.values() else Sentence
     sentences = tuple([made(start, end, tokenizer(text, start, end)) for start, end in splitter(text)])
     return document.replace(sentences=sentences)
+
+
+def segmenter(splitter: SplitterName, tokenizer: str) -> Callable[[Document], Document]:
+    """`segment`, with the splitter and the tokenizer of these names."""
+    return partial(segment, splitter=splitter_named(splitter), tokenizer=TOKENIZERS[tokenizer])

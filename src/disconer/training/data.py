@@ -11,7 +11,7 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.progress import progress
 from disconer.core.types import Document
 from disconer.formats import read
-from disconer.text import SPLITTERS, TOKENIZERS, segment
+from disconer.text import segmenter
 from disconer.text.syntax.attach import Account, untracked
 from disconer.text.syntax.spec import make_syntax
 from disconer.training.display import Display
@@ -61,8 +61,7 @@ def read_data(config: DataConfig, *, seed: int = 0) -> TrainingData:
 
 
 def _read_split(config: DataConfig, path: str) -> list[Document]:
-    splitter, tokenizer = SPLITTERS[config.splitter], TOKENIZERS[config.tokenizer]
-    documents = [segment(document, splitter, tokenizer) for document in read(path, config.format)]
+    documents = list(map(segmenter(config.splitter, config.tokenizer), read(path, config.format)))
     if not documents:
         raise DisconerError("There are no documents here", where=Where(path), fix="Check the path and the format.")
     return documents

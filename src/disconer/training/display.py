@@ -8,12 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, SupportsFloat
 
 from disconer.core.cores import busy_warning
-from disconer.runs.display import Clock, LiveLines, duration
+from disconer.core.progress import Clock, LiveLines, duration
 
 if TYPE_CHECKING:
     from disconer.config import TrainingConfig
     from disconer.training.data import TrainingData
-    from disconer.training.examples import Learnable
     from disconer.training.state import Progress
     from disconer.training.training_run import TrainingResult
 
@@ -48,9 +47,6 @@ class Display:
                 self._lines.say(f"warning: {warning}")
         else:
             self._lines.say(f"device: {device}")
-
-    def account(self, account: Learnable) -> None:
-        self.notes(account.lines())
 
     def notes(self, lines: Iterable[str]) -> None:
         for line in lines:

@@ -50,7 +50,9 @@ class Learnable:
                 if window.owns(entity.ranges[0][0]):
                     reasons[entity.entity.key] = lost.get(entity.key)
         for entity in entities:
-            if entity.entity.key not in reasons:
+            if not windows:
+                self.lost["is in a sentence without letters and digits"] += 1
+            elif entity.entity.key not in reasons:
                 self.cut += 1
             elif reason := reasons[entity.entity.key]:
                 self.lost[reason] += 1

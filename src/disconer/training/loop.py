@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -18,12 +19,10 @@ from disconer.core.errors import DisconerError
 from disconer.core.types import Document
 from disconer.evaluate import Evaluation, evaluate
 from disconer.nn.arrays import word_arrays
-from disconer.nn.devices import size_multiple
-from disconer.nn.parts import WordBatch
+from disconer.nn.devices import WordBatch, size_multiple
 from disconer.nn.scores import ScoreScale, fit_scale
-from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
-from disconer.runs.state import Stateful
+from disconer.runs.output_folder import Stateful
 from disconer.store.checkpoint import Model
 from disconer.text.syntax.spec import NONE
 from disconer.training.display import Display
@@ -32,12 +31,29 @@ from disconer.training.optimizer import Adversary, build_optimizer, build_schedu
 from disconer.training.state import EpochWriter, Progress, RunFolder
 
 
-def measure(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> Evaluation:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A model on a split. seconds: from segmented documents to entities."""
+
+    gold: Sequence[Document]
+    predicted: Sequence[Document]
+    evaluation: Evaluation
+    seconds: float
+
+    @property
+    def sentences(self) -> int:
+        return sum(len(document.sentences or ()) for document in self.gold)
+
+
+def measure(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> Measured:
     """Predict `gold`, divided among processes, and evaluate all of it once.
 
     Every process gets the same metrics, and so makes the same decisions about the best epoch and stopping.
     """
-    return evaluate(gold, predict_all(recognizer, gold, accelerator))
+    start = time.perf_counter()
+    predicted = predict_all(recognizer, gold, accelerator)
+    seconds = time.perf_counter() - start
+    return Measured(gold, predicted, evaluate(gold, predicted), seconds)
 
 
 def scale_on(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> ScoreScale:
@@ -60,7 +76,10 @@ def predict_all(recognizer: Recognizer, gold: Sequence[Document], accelerator: A
 
 
 class Loop:
-    """Trains a model for all epochs, or until dev F1 has not improved for `patience` epochs."""
+    """Trains a model for all epochs, or until dev F1 has not improved for `patience` epochs.
+
+    context: subwords of a passage; see `Windower`.
+    """
 
     def __init__(
         self,
@@ -70,6 +89,8 @@ class Loop:
         folder: RunFolder,
         accelerator: Accelerator,
         display: Display,
+        *,
+        context: int,
     ) -> None:
         self.settings = model.config.training
         self.model, self.dev = model, dev
@@ -79,7 +100,7 @@ class Loop:
         self.plan = Plan(
             examples,
             self.settings,
-            context=Windower(model.config, model.reader, model.max_subwords).context,
+            context=context,
             process=accelerator.process_index,
             n_processes=accelerator.num_processes,
         )
@@ -123,7 +144,7 @@ class Loop:
         trained = time.perf_counter()
         self.display.measuring(epoch)
         recognizer = Recognizer(self.model, device=self.accelerator.device, parser=NONE)
-        evaluation = measure(recognizer, self.dev, self.accelerator)
+        evaluation = measure(recognizer, self.dev, self.accelerator).evaluation
         rate = self.schedule.get_last_lr()[-1]
         seconds = {"train_seconds": trained - started, "seconds": time.perf_counter() - started}
         self.progress.history.append(_record(epoch, loss, evaluation) | {"rate": rate} | seconds)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from disconer.config import Config, DataConfig, dump_config, flat, load_config
+from disconer.config.load import is_path
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import BUNDLED_ENCODERS, CONFIG, replace_file
+from disconer.core.files import replace_file
 from disconer.core.version import __version__
 from disconer.formats.source import Source
-from disconer.runs.state import code_hash, versions
+from disconer.runs.output_folder import code_hash, versions
 from disconer.store.description import model_digest
 from disconer.store.names import find_model
 from disconer.training.state import RunFolder
@@ -58,19 +59,13 @@ def _with_absolute_paths(config: Config) -> Config:
     paths = {split: getattr(config.data, split) for split in SPLITS}
     absolute = {split: str(Path(path).absolute()) for split, path in paths.items() if path and "://" not in path}
     encoder, training = config.encoder, config.training
-    if _is_path(encoder.name):
+    if is_path(Path(encoder.name)):
         encoder = encoder.model_copy(update={"name": str(Path(encoder.name).resolve())})
     start = training.start_from
     if start and Path(start).exists() and find_model(start).is_relative_to(start):  # not the name of a model
         training = training.model_copy(update={"start_from": str(Path(start).resolve())})
     data = config.data.model_copy(update=absolute)
     return config.model_copy(update={"data": data, "encoder": encoder, "training": training})
-
-
-def _is_path(encoder: str) -> bool:
-    """Whether an encoder is named by its path. A folder that has the name of a bundled encoder must be one, too."""
-    is_bundled = encoder in (folder.name for folder in BUNDLED_ENCODERS.glob("*"))
-    return Path(encoder).exists() and (not is_bundled or (Path(encoder) / CONFIG).is_file())
 
 
 def check_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The model that a training starts with: fresh on a pretrained encoder, or from a model (`training.start_from`)."""
+"""Starting a training from a model (`training.start_from`): what they must have in common, and what is reused."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from torch import Tensor
 
 from disconer.config import Config, config_from_dict
 from disconer.core.errors import DisconerError, Where, listed
-from disconer.core.files import CONFIG
-from disconer.nn.encoders import build_encoding, load_encoding
+from disconer.core.places import CONFIG
+from disconer.nn.encoders import ENCODER_KINDS
+from disconer.nn.interfaces import AnyHead, AxisNames, Transferable
 from disconer.nn.network import AnyNetwork, build_network
-from disconer.nn.parts import AnyHead, AxisNames, Transferable
 from disconer.predict.loading import is_exported
 from disconer.store.checkpoint import Model, load_model
 from disconer.store.description import read_description
 from disconer.store.names import find_model
-from disconer.training.data import TrainingData
 
 # Settings of the word vectors that change neither parameters nor their meaning: a training may differ in them from the
 # model that it starts from.
@@ -47,15 +46,12 @@ class Difference(NamedTuple):
         return f"{self.key} is {json.dumps(self.here)}, but {json.dumps(self.there)} in the model"
 
 
-def check_start(config: Config, *, replaced: Sequence[Path] = ()) -> None:
+def check_start(config: Config, start: str, *, replaced: Sequence[Path] = ()) -> None:
     """Stop before any work if a training cannot start from the model that it names.
 
     Everything up to word vectors must be as the model has it.
     replaced: the models of an earlier run that the training would replace. It could not be resumed without its start.
     """
-    start = config.training.start_from
-    if start is None:
-        return
     folder = find_model(start)
     if any(folder.resolve().is_relative_to(model.resolve()) for model in replaced):
         raise DisconerError(
@@ -80,21 +76,16 @@ def check_start(config: Config, *, replaced: Sequence[Path] = ()) -> None:
         )
 
 
-def first_model(config: Config, data: TrainingData) -> tuple[Model, Sequence[str]]:
-    """The model before the first step, and notes on what it starts from."""
-    if config.training.start_from is not None:
-        return _started(config, config.training.start_from, data.labels)
-    encoding = load_encoding(config.encoder, data.words)
-    network = build_network(config, data.labels, encoding.encoder)
-    return Model(network, encoding.reader, config, data.labels), encoding.notes
+def started_model(config: Config, start: str, labels: tuple[str, ...]) -> tuple[Model, Sequence[str]]:
+    """The model before the first step, and notes on what is reused.
 
-
-def _started(config: Config, start: str, labels: tuple[str, ...]) -> tuple[Model, Sequence[str]]:
-    """The encoder and its reader are the model's own, so encoder.name is not looked up."""
+    The encoder and its reader are those of the model that it starts from, so encoder.name is not looked up.
+    """
     folder = find_model(start)
     other = load_model(folder)
     torch.manual_seed(config.training.seed)  # loading has consumed random numbers
-    encoding = build_encoding(config.encoder, other.network.words.encoder.description(), folder)
+    kind, description = ENCODER_KINDS.get(config.encoder.kind), other.network.words.encoder.description()
+    encoding = kind.build(config.encoder, description, folder)
     network = build_network(config, labels, encoding.encoder)
     network.words.load_state_dict(other.network.words.state_dict())
     model = Model(network, encoding.reader, config, labels)

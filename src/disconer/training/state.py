@@ -17,13 +17,14 @@ from typing import Any
 import torch
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import WEIGHTS, replace_file
+from disconer.core.files import replace_file
+from disconer.core.places import RUN_FOLDERS, TRAINING_STATE, WEIGHTS
 from disconer.evaluate.entity_lists import LISTS
 from disconer.nn.weights import write_weights
-from disconer.runs.state import Stateful, check_folder, save_state
+from disconer.runs.output_folder import Stateful, check_folder, save_state
 from disconer.store.checkpoint import Model, save_model
 
-BEST, LAST = "best", "last"
+BEST, LAST = RUN_FOLDERS
 SPEED = "speed.json"
 
 
@@ -88,7 +89,7 @@ class RunFolder:
         self.path = path
         self.best, self.last = self.models = path / BEST, path / LAST
         self.facts, self.config = path / "run.json", path / "config.yaml"
-        self._state, self._metrics = path / "training.pt", path / "metrics.jsonl"
+        self._state, self._metrics = path / TRAINING_STATE, path / "metrics.jsonl"
 
     @property
     def can_resume(self) -> bool:
@@ -122,8 +123,10 @@ class RunFolder:
             file.unlink(missing_ok=True)
 
     def save(self, model: Model, end: EpochEnd) -> None:
-        """Save the end of an epoch. The state comes last but for the best model, which must not be of an epoch that no
-        state has: what a resumed run learns again may differ. If killed in between, `save_best` makes up for it.
+        """Save the end of an epoch: the last model, then the state, then the best model if this epoch is the best.
+
+        The best model must not be of an epoch that no state has: a resumed run repeats that epoch, and may learn
+        something else. If the run is killed between the two, the best model is saved when it is resumed (`Loop.begin`).
         """
         _save_model(model, self.last, end.weights)
         replace_file(self._metrics, "".join(f"{json.dumps(record)}\n" for record in end.history).encode())

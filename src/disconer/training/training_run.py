@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,24 +14,25 @@ from accelerate import Accelerator
 from disconer.config import Config
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
-from disconer.core.types import Document
-from disconer.evaluate import Evaluation, evaluate
-from disconer.evaluate.entity_lists import LISTS, ListedDocument, dump_lists, listed
+from disconer.evaluate import Evaluation
+from disconer.evaluate.entity_lists import LISTS, dump_lists, listed_document
+from disconer.export.stored import GraphsAhead, graphs_ahead
 from disconer.nn.devices import use_chosen_threads
+from disconer.nn.encoders import ENCODER_KINDS
+from disconer.nn.network import build_network
 from disconer.nn.scores import UNSCALED
 from disconer.nn.windows import Windower
 from disconer.predict.recognizer import Recognizer
 from disconer.runs.processes import LONG_PATIENCE, PATIENCE, alone_in, build_accelerator, check_agreement, check_shared
-from disconer.store.checkpoint import Model, load_model, record_figures, record_scale
+from disconer.store.checkpoint import Model, load_model, record_measures
 from disconer.store.graphs import NoGraphs, StoredGraphs, write_graphs
 from disconer.text.syntax.spec import NONE
 from disconer.training.data import TrainingData, read_data, with_heads
 from disconer.training.display import Display
 from disconer.training.examples import Example, Learnable, examples_fingerprint, make_examples
-from disconer.training.graphs import GraphsAhead, graphs_ahead
-from disconer.training.loop import Loop, predict_all, scale_on
+from disconer.training.loop import Loop, Measured, measure, scale_on
 from disconer.training.record import check_record, facts_of_all, run_facts, write_record
-from disconer.training.start_from import check_start, first_model
+from disconer.training.start_from import check_start, started_model
 from disconer.training.state import SPEED, RunFolder
 
 
@@ -57,14 +57,16 @@ def train(
     if resume and force:
         raise DisconerError("A run is either resumed or replaced", fix="Leave out --resume or --force.")
     folder = RunFolder(Path(out))
-    if not (resume and folder.can_resume):  # a run that has begun could start so, and `check_record` compares the rest
-        check_start(config, replaced=folder.models if force else ())
+    start = config.training.start_from
+    if start is not None and not (resume and folder.can_resume):  # a run to resume was checked when it was started
+        check_start(config, start, replaced=folder.models if force else ())
     patience = LONG_PATIENCE if config.syntax.needed else PATIENCE
     accelerator = build_accelerator(config.training.precision, patience=patience)
     folder.open(resume=resume, force=force)
     display = display or Display(quiet=not accelerator.is_main_process)
     with alone_in(folder.path, accelerator):
-        return _train(config, folder, accelerator, display, resume=folder.can_resume and not force, force=force)
+        folder.open(resume=resume, force=force)  # again: another run may have ended there while this one waited
+        return _train(config, folder, accelerator, display, resume=resume and folder.can_resume, force=force)
 
 
 def _train(
@@ -83,13 +85,14 @@ def _train(
     torch.manual_seed(config.training.seed)
     model, notes = first_model(config, data)
     display.notes(notes)
-    examples = _examples(model, data, display)
+    windower = Windower(config, model.reader, model.max_subwords)
+    examples = _examples(data, windower, config, display)
     check_agreement(accelerator, {"the sentences, as the encoder reads them": examples_fingerprint(examples)})
     if accelerator.is_main_process and not resume:
         if force:
             folder.remove_run()  # only now: whatever stopped the new run before has left the earlier one
         write_record(folder, config, facts)
-    loop = Loop(model, examples, data.dev, folder, accelerator, display)
+    loop = Loop(model, examples, data.dev, folder, accelerator, display, context=windower.context)
     loop.begin(resume=resume)
     on_gpu = accelerator.device.type != "cpu"  # then there are cores to spare
     with graphs_ahead(folder.last, now=on_gpu and accelerator.is_main_process) as graphs:
@@ -111,16 +114,24 @@ def _check_processes(accelerator: Accelerator, folder: RunFolder, config: Config
     check_shared(accelerator, folder.path)
 
 
-def _examples(model: Model, data: TrainingData, display: Display) -> list[Example]:
+def first_model(config: Config, data: TrainingData) -> tuple[Model, Sequence[str]]:
+    """The model before the first step, on a pretrained encoder or from a model, and notes on what it starts from."""
+    if config.training.start_from is not None:
+        return started_model(config, config.training.start_from, data.labels)
+    encoding = ENCODER_KINDS.get(config.encoder.kind).load(config.encoder, data.words)
+    network = build_network(config, data.labels, encoding.encoder)
+    return Model(network, encoding.reader, config, data.labels), encoding.notes
+
+
+def _examples(data: TrainingData, windower: Windower, config: Config, display: Display) -> list[Example]:
     """The training windows; entities left out are reported, and it is an error if all are."""
-    windower = Windower(model.config, model.reader, model.max_subwords)
-    account = Learnable(model.config.head)
+    account = Learnable(config.head)
     examples = make_examples(data.train, windower, account)
-    display.account(account)
+    display.notes(account.lines())
     if not account.learnable:
         raise DisconerError(
             f"None of {account.entities:,} training entities can be learned",
-            where=Where(model.config.data.train),
+            where=Where(config.data.train),
             got="; ".join(account.lines()),
             fix="`disconer check` shows them. Try other settings of data.tokenizer, data.splitter or head.",
         )
@@ -151,10 +162,9 @@ def _finish(
     scale = scale_on(Recognizer(model, device=accelerator.device, parser=NONE), data.dev, accelerator)
     best = Recognizer(replace(model, scale=scale), device=accelerator.device, parser=NONE)
     measured = {"test": data.test, "dev": data.dev}
-    kept = {name: measure_split(best, gold, accelerator) for name, gold in measured.items() if gold is not None}
+    kept = {name: measure(best, gold, accelerator) for name, gold in measured.items() if gold is not None}
     if accelerator.is_main_process:
-        record_scale(folder.best, scale)
-        record_figures(folder.best, {name: one.evaluation.to_dict() for name, one in kept.items()})
+        record_measures(folder.best, scale, {name: one.evaluation.to_dict() for name, one in kept.items()})
         keep_measures(folder, kept, str(accelerator.device))
     test = kept["test"].evaluation if "test" in kept else None
     result = TrainingResult(folder.best, best_epoch, kept["dev"].evaluation, test)
@@ -162,31 +172,12 @@ def _finish(
     return result
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A model on a split. seconds: from segmented documents to entities."""
-
-    evaluation: Evaluation
-    lists: list[ListedDocument]
-    sentences: int
-    seconds: float
-
-
-def measure_split(recognizer: Recognizer, gold: Sequence[Document], accelerator: Accelerator) -> Measured:
-    """Predict `gold`, divided among processes, and evaluate all of it once."""
-    start = time.perf_counter()
-    predicted = predict_all(recognizer, gold, accelerator)
-    seconds = time.perf_counter() - start
-    n_sentences = sum(len(document.sentences or ()) for document in gold)
-    return Measured(evaluate(gold, predicted), list(map(listed, gold, predicted)), n_sentences, seconds)
-
-
 def keep_measures(folder: RunFolder, splits: Mapping[str, Measured], device: str) -> None:
     """Write them, in the order of `splits`; the metrics come last, so if they exist, everything does."""
     speed = {name: {"sentences": one.sentences, "seconds": one.seconds} for name, one in splits.items()}
     _write(folder.path / SPEED, {"device": device} | speed)
     for name, one in splits.items():
-        replace_file(folder.path / LISTS.format(split=name), dump_lists(one.lists))
+        replace_file(folder.path / LISTS.format(split=name), dump_lists(map(listed_document, one.gold, one.predicted)))
     for name, one in splits.items():
         _write(folder.path / f"{name}.json", one.evaluation.to_dict())
 

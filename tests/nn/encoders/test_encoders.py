@@ -14,7 +14,7 @@ import pytest
 from disconer.config import ConfigError, EncoderConfig, config_from_dict
 from disconer.config.knobs import knob_tree
 from disconer.core.errors import DisconerError
-from disconer.nn.encoders import KINDS, Words, build_encoding, load_encoding
+from disconer.nn.encoders import ENCODER_KINDS, Words
 from plugging import plug_in
 
 
@@ -34,7 +34,7 @@ TOY = ToyKind()
 
 @pytest.fixture
 def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    plug_in(monkeypatch, KINDS, "toy", f"{__name__}:TOY")
+    plug_in(monkeypatch, ENCODER_KINDS, "toy", f"{__name__}:TOY")
     knob_tree.cache_clear()
     yield
     knob_tree.cache_clear()
@@ -43,15 +43,16 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("added")
 def test_another_package_adds_a_kind(tmp_path: Path) -> None:
     config = EncoderConfig(kind="toy", name="mine", context=0)
-    assert load_encoding(config, lambda: {"b", "a"}).words == ["a", "b"]
-    assert build_encoding(config, {"size": 3}, tmp_path).size == 3
-    assert KINDS.names() == ("transformer", "vectors", "elmo", "toy")
+    kind = ENCODER_KINDS.get("toy")
+    assert kind.load(config, lambda: {"b", "a"}).words == ["a", "b"]
+    assert kind.build(config, {"size": 3}, tmp_path).size == 3
+    assert ENCODER_KINDS.names() == ("transformer", "vectors", "elmo", "toy")
 
 
 @pytest.mark.usefixtures("added")
 def test_an_unknown_kind_is_told_which_there_are() -> None:
     with pytest.raises(DisconerError, match=r"no kind of encoder 'vector'.*toy.*mean 'vectors'"):
-        load_encoding(EncoderConfig.model_construct(kind="vector"))
+        ENCODER_KINDS.get("vector")
 
 
 @pytest.mark.usefixtures("added")
@@ -65,13 +66,13 @@ def test_a_configuration_takes_every_kind_that_there_is() -> None:
 
 
 def test_what_kinds_say_of_themselves() -> None:
-    assert [name for name in KINDS.names() if KINDS.get(name).reads_context] == ["transformer"]
-    assert [name for name in KINDS.names() if KINDS.get(name).load_exported_reader is None] == ["elmo"]
+    assert [name for name in ENCODER_KINDS.names() if ENCODER_KINDS.get(name).reads_context] == ["transformer"]
+    assert [name for name in ENCODER_KINDS.names() if ENCODER_KINDS.get(name).load_exported_reader is None] == ["elmo"]
 
 
 def test_kinds_load_no_torch() -> None:
     code = (
-        "from disconer.nn.encoders import KINDS; import sys; [KINDS.get(name) for name in KINDS.names()]; "
-        "assert not {'torch', 'transformers'} & set(sys.modules)"
+        "import sys; from disconer.nn.encoders import ENCODER_KINDS as kinds; "
+        "[kinds.get(name) for name in kinds.names()]; assert not {'torch', 'transformers'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

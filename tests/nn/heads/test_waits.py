@@ -7,7 +7,7 @@ import torch
 
 from disconer import Document, Entity
 from disconer.nn.arrays import word_arrays
-from disconer.nn.parts import WordBatch
+from disconer.nn.devices import WordBatch
 from nn.heads.sentences import cut, words
 from nn.toy import toy_model
 

@@ -12,8 +12,8 @@ from torch.nn.functional import gelu
 
 from disconer import DisconerError, Recognizer, write
 from disconer.cli.evaluate import evaluate_files
-from disconer.core.files import BUNDLED_MODELS, CONFIG
-from disconer.export.graphs import OPSET
+from disconer.core.places import BUNDLED_MODELS, CONFIG
+from disconer.export.network_graph import OPSET
 from disconer.export.quantize import quantize
 from disconer.nn.weights import quantized
 from disconer.predict.loading import load

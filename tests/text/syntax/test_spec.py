@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from disconer.text.syntax.spec import KINDS, parser_spec
+from disconer.text.syntax.spec import PARSER_KINDS, parser_spec
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from disconer.text.syntax.spec import KINDS, parser_spec
 )
 def test_lines_that_name_a_parser(line: str) -> None:
     assert str(parser_spec(line)) == line
-    assert parser_spec(line).kind in KINDS
+    assert parser_spec(line).kind in PARSER_KINDS
 
 
 @pytest.mark.parametrize(

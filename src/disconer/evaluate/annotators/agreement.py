@@ -16,7 +16,18 @@ from disconer.evaluate.annotators.coefficients import Alpha, Kappa, word_categor
 from disconer.evaluate.annotators.disputes import Disagreement, Versions, differences
 from disconer.evaluate.bootstrap import Estimate, Numbers, estimate
 from disconer.evaluate.lenient import found_in_part
-from disconer.evaluate.measures import LEVEL, RESAMPLES, SEED, Counts, Key, Unique, grouped, kind_of, label_of, unique
+from disconer.evaluate.measures import (
+    LEVEL,
+    RESAMPLES,
+    SEED,
+    Counts,
+    Key,
+    Unique,
+    entity_kind,
+    grouped,
+    label_of,
+    unique,
+)
 from disconer.evaluate.pairing import check_same_text
 
 Group = TypeVar("Group", bound=Hashable)
@@ -81,7 +92,7 @@ class Matches:
 
         self.all.add(document, counted(_all))
         self.labels.add(document, counted(label_of))
-        self.kinds.add(document, counted(kind_of))
+        self.kinds.add(document, counted(entity_kind))
 
     def extend(self, other: Matches) -> None:
         self.all.extend(other.all)

@@ -1,4 +1,4 @@
-"""Kinds of encoders: a registry, and from a configuration to an encoder with its reader. No torch here.
+"""Kinds of encoders: what a kind provides, and the registry of kinds. No torch here.
 
 disconer has `transformer`, `vectors` and `elmo`, each in a folder of that name: its `__init__` has the kind and the
 reader, which need no torch. Other packages add kinds under the entry-point group `disconer.encoders`; each entry point
@@ -16,7 +16,7 @@ from disconer.core.plugins import Registry
 from disconer.nn.reader import Reader
 
 if TYPE_CHECKING:
-    from disconer.nn.parts import Encoding
+    from disconer.nn.interfaces import Encoding
 
 
 Words = Callable[[], Iterable[str]]  # the distinct words of the data, for encoders that need them
@@ -54,14 +54,4 @@ class EncoderKind(Protocol):
         ...
 
 
-KINDS = cast("Registry[EncoderKind]", ENCODERS)
-
-
-def load_encoding(config: EncoderConfig, words: Words = tuple) -> Encoding:
-    """The pretrained encoder and its reader, for texts with these words."""
-    return KINDS.get(config.kind).load(config, words)
-
-
-def build_encoding(config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
-    """The encoder that a model folder describes, and its reader; weights are loaded later."""
-    return KINDS.get(config.kind).build(config, description, folder)
+ENCODER_KINDS = cast("Registry[EncoderKind]", ENCODERS)

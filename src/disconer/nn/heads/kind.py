@@ -1,9 +1,9 @@
 """What a kind of head is: all that the rest of disconer needs to know about it. No torch here.
 
 A *kind* is one way of finding entities on top of word vectors: its settings, what it can express, what it costs, how
-it is exported. It builds the *head* (`disconer.nn.parts.Head`), the part of a network that is trained. Nothing outside
-a kind's folder knows how it works. Kinds are found by name, in `disconer.config.HEADS`; other packages add theirs under
-the entry-point group `disconer.heads` (docs/how-to/heads.md).
+it is exported. It builds the *head* (`disconer.nn.interfaces.Head`), the part of a network that is trained. Nothing
+outside a kind's folder knows how it works. Kinds are found by name, in `disconer.config.HEADS`; other packages add
+theirs under the entry-point group `disconer.heads` (docs/how-to/heads.md).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from disconer.text.alignment import TokenEntity
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from disconer.nn.parts import AnyHead
+    from disconer.nn.interfaces import AnyHead
 
 
 Axes = dict[int, str]  # of an input, the names of the axes that may have any size

@@ -1,7 +1,7 @@
 """Layers that any network may use. They take plain numbers, and import nothing of disconer.
 
-Here those that many networks have: a bidirectional LSTM, a multilayer perceptron, classes of gaps between words, and
-the bias of a rare class.
+Here those that many networks have: a bidirectional LSTM, a multilayer perceptron, words as they are, classes of gaps
+between words, and the bias of a rare class.
 """
 
 from __future__ import annotations
@@ -64,6 +64,13 @@ def packing(lengths: list[int], n_words: int) -> tuple[Tensor, Tensor]:
     is_there = torch.arange(int(ordered[0]))[:, None] < ordered  # (longest, B)
     word, rank = is_there.nonzero().unbind(-1)
     return row[rank] * n_words + word, is_there.sum(1)
+
+
+class UnchangedWords(nn.Module):
+    """The end of a network's graph whose head scores words in further graphs. For export only."""
+
+    def forward(self, words: Tensor, lengths: Tensor) -> tuple[Tensor]:
+        return (words + 0,)  # an output that is no input of the graph
 
 
 def mlp(sizes: Sequence[int], dropout: float) -> nn.Sequential:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from disconer.core.errors import DisconerError, Where, listed
-from disconer.core.files import CONFIG
+from disconer.core.places import CONFIG
 from disconer.core.version import __version__
 from disconer.formats.target import new_file
 from disconer.predict.inputs import Share, Unit

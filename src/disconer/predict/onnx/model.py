@@ -10,8 +10,9 @@ from typing import Any
 from disconer.config import Config, EncoderConfig, config_from_dict
 from disconer.core.cores import has_vnni
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import CONFIG, ONNX_GRAPH, WEIGHTS, replace_file
-from disconer.nn.encoders import KINDS
+from disconer.core.files import replace_file
+from disconer.core.places import CONFIG, ONNX_GRAPH, WEIGHTS
+from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.reader import Reader
 from disconer.nn.runtime import Device, Precision
 from disconer.nn.scores import ScoreScale
@@ -82,10 +83,11 @@ class OnnxModel:
         if folder.samefile(self.folder):
             return
         files = [path.relative_to(self.folder) for path in self.folder.rglob("*") if path.is_file()]
+        files = [path for path in files if not any(part.startswith(".") for part in path.parts)]  # such as git's
         for name in {ONNX_GRAPH, WEIGHTS} - {path.name for path in files}:
             (folder / name).unlink(missing_ok=True)
         for path in sorted(files, key=lambda path: path.name in (ONNX_GRAPH, WEIGHTS)):
-            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
             replace_file(folder / path, (self.folder / path).read_bytes())
 
 
@@ -128,7 +130,7 @@ def _load(
 
 
 def _load_reader(config: EncoderConfig, description: Mapping[str, Any], folder: Path, padding: int) -> Reader:
-    load = KINDS.get(config.kind).load_exported_reader
+    load = ENCODER_KINDS.get(config.kind).load_exported_reader
     if load is None:
         raise damaged("encoder", Where(str(folder / CONFIG)))
     return load(config, description, folder, padding=padding)

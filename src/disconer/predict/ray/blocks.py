@@ -110,7 +110,7 @@ TRIES = 3  # of a block: Ray gives it to another actor whenever one dies, were i
 
 
 class Attempts(Protocol):
-    """Counts how often blocks were begun, whoever began them."""
+    """Counts how often blocks were started, by all actors together."""
 
     def begin(self, block: int) -> int: ...
 
@@ -161,7 +161,7 @@ class Finder:
 
 
 def _load(plan: Plan) -> Recognizer:
-    """The model, which must be the one that the prediction was begun with, wherever this actor runs."""
+    """The model, which must be the one that the prediction was started with, wherever this actor runs."""
     folder = find_model(plan.settings.model)
     if model_identity(folder) != plan.model:
         raise DisconerError(

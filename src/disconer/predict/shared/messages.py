@@ -51,7 +51,7 @@ class Address:
 
 
 def _new_path() -> str:
-    """Where nobody listens yet: on Unix, in a folder of this user alone that is removed at exit."""
+    """An address that no server has yet: on Unix, in a folder of this user alone that is removed at exit."""
     path: str = connection.arbitrary_address(connection.default_family)  # type: ignore[attr-defined]
     if os.name != "posix" or len(os.fsencode(path)) <= LONGEST:
         return path

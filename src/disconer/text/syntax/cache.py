@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from disconer.core.errors import DisconerWarning
-from disconer.core.files import cache_folder
+from disconer.core.places import cache_folder
 from disconer.text.syntax.parser import Identity, Tree, Unparsed, Words, problem_in
 
 T = TypeVar("T")

@@ -12,8 +12,8 @@ from disconer.text.syntax.cache import ParseCache, parses_folder
 from disconer.text.syntax.parser import Parser
 
 # What follows the colon; empty if nothing does.
-KINDS = {"none": "", "data": "", "spacy": "PIPELINE", "stanza": "LANG", "corenlp": "URL", "conllu": "PATH"}
-FORMS = ", ".join(f"{kind}:{argument}" if argument else kind for kind, argument in KINDS.items())
+PARSER_KINDS = {"none": "", "data": "", "spacy": "PIPELINE", "stanza": "LANG", "corenlp": "URL", "conllu": "PATH"}
+FORMS = ", ".join(f"{kind}:{argument}" if argument else kind for kind, argument in PARSER_KINDS.items())
 
 NONE, DATA = "none", "data"
 BIOMEDICAL = "spacy:en_disconer_biomedical"  # the bundled parser
@@ -36,9 +36,9 @@ def parser_spec(line: str) -> ParserSpec:
     ParserSpec(kind='spacy', argument='en_core_web_sm')
     """
     kind, _, argument = (part.strip() for part in line.partition(":"))
-    if kind not in KINDS:
+    if kind not in PARSER_KINDS:
         raise ValueError(f"there is no parser {line!r}, expected one of {FORMS}")
-    wanted = KINDS[kind]
+    wanted = PARSER_KINDS[kind]
     if bool(argument) != bool(wanted):
         expected = f"{kind}:{wanted}" if wanted else kind
         raise ValueError(f"got {line!r}, expected {expected!r}" + (f", as in {_EXAMPLES[kind]!r}" if wanted else ""))

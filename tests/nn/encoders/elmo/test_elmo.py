@@ -14,7 +14,7 @@ h5py = pytest.importorskip("h5py")
 
 from disconer import DisconerError, Document  # noqa: E402
 from disconer.config import config_from_dict  # noqa: E402
-from disconer.nn.encoders import load_encoding  # noqa: E402
+from disconer.nn.encoders import ENCODER_KINDS  # noqa: E402
 from disconer.nn.encoders.elmo import MAX_LETTERS, ElmoReader, letters_of  # noqa: E402
 from disconer.nn.encoders.elmo.encoder import BiLm  # noqa: E402
 from disconer.nn.network import build_network  # noqa: E402
@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def elmo_model(folder: Path, **knobs: object) -> Model:
     torch.manual_seed(0)
     config = toy_config(encoder={"kind": "elmo", "name": str(folder)} | knobs)
-    encoding = load_encoding(config.encoder)
+    encoding = ENCODER_KINDS.get(config.encoder.kind).load(config.encoder, tuple)
     return Model(build_network(config, ("ADR",), encoding.encoder).eval(), encoding.reader, config, ("ADR",))
 
 

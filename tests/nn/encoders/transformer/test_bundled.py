@@ -11,7 +11,7 @@ import torch
 from disconer import DisconerError
 from disconer.adapt.model import load_pretrained
 from disconer.config import EncoderConfig
-from disconer.core.files import BUNDLED_ENCODERS, WEIGHTS
+from disconer.core.places import BUNDLED_ENCODERS, WEIGHTS
 from disconer.export.compact import save_compact
 from disconer.nn.encoders.transformer import bundled
 from disconer.nn.encoders.transformer import pretrained as resolve

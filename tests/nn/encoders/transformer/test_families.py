@@ -10,7 +10,7 @@ import torch
 
 from disconer import Document
 from disconer.core.types import Entity
-from disconer.nn.encoders import load_encoding
+from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.network import build_network
 from disconer.nn.windows import Window, Windower
 from disconer.predict.recognizer import Recognizer
@@ -32,7 +32,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def model_on(folder: str, **knobs: object) -> Model:
     torch.manual_seed(0)
     config = toy_config(encoder={"name": folder, "pooling": "mean"} | knobs, training={"encoder_rate": 1e-2})
-    encoding = load_encoding(config.encoder)
+    encoding = ENCODER_KINDS.get(config.encoder.kind).load(config.encoder, tuple)
     network = build_network(config, ("ADR", "Drug"), encoding.encoder).eval()
     return Model(network, encoding.reader, config, ("ADR", "Drug"))
 

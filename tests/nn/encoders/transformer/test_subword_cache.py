@@ -54,7 +54,7 @@ def test_it_reads_as_the_tokenizer_does(most: int, case: bool, batches: list[lis
 def test_lists_are_what_arrays_are(case: bool, given: list[str]) -> None:
     cache = SubwordCache(SubwordTokenizer(TOKENIZERS["word pieces"](), case=case)._tokenized)
     for stretch in given:
-        listed, read = cache.listed(stretch), cache([stretch])
+        listed, read = cache.read_one(stretch), cache([stretch])
         assert [listed.ids, listed.start, listed.end] == as_lists(read)[1:]
 
 
@@ -62,7 +62,7 @@ def test_lists_are_forgotten_before_they_grow_without_end(monkeypatch: pytest.Mo
     monkeypatch.setattr("disconer.nn.encoders.transformer.subword_cache.MOST_LISTED", 20)
     cache = SubwordCache(SubwordTokenizer(toy_tokenizer())._tokenized)
     for number in range(50):
-        assert cache.listed(f"word {number}").start == as_lists(cache([f"word {number}"]))[2]
+        assert cache.read_one(f"word {number}").start == as_lists(cache([f"word {number}"]))[2]
     assert len(cache._listed) < 25
 
 

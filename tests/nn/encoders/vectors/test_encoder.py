@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from disconer import DisconerError, Document
 from disconer.config import config_from_dict
-from disconer.nn.encoders import load_encoding
+from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.encoders.vectors import (
     BEGIN,
     COLUMNS,
@@ -159,7 +159,7 @@ def test_frozen_or_learnt(frozen: bool, tmp_path: Path) -> None:
 )
 def test_rows_that_are_kept(rows: object, kept: list[str], tmp_path: Path) -> None:
     config = vectors_config(tmp_path, rows=rows)
-    encoding = load_encoding(config.encoder, lambda: ["Pain", "No", "17", "xyz"])
+    encoding = ENCODER_KINDS.get(config.encoder.kind).load(config.encoder, lambda: ["Pain", "No", "17", "xyz"])
     assert encoding.reader.words == kept
     assert encoding.encoder.table.num_embeddings == len(kept) + N_SPECIAL
     assert encoding.notes == (f"word vectors: 11 of size 6, {len(kept)} of them kept; 3 of 4 distinct words have one",)
@@ -168,7 +168,7 @@ def test_rows_that_are_kept(rows: object, kept: list[str], tmp_path: Path) -> No
 def test_what_a_file_lost_is_noted(tmp_path: Path) -> None:
     config = vectors_config(tmp_path)
     save_vectors(tmp_path, [*WORDS, "pain"])
-    assert load_encoding(config.encoder, lambda: WORDS).notes[1:] == (
+    assert ENCODER_KINDS.get(config.encoder.kind).load(config.encoder, lambda: WORDS).notes[1:] == (
         "left out of the word vectors: 1 duplicate words",
     )
 
@@ -176,7 +176,7 @@ def test_what_a_file_lost_is_noted(tmp_path: Path) -> None:
 def test_vectors_of_none_of_the_words(tmp_path: Path) -> None:
     config = vectors_config(tmp_path)
     with pytest.raises(DisconerError, match="None of the 2 distinct words of the data has a vector"):
-        load_encoding(config.encoder, lambda: ["Schmerz", "Knie"])
+        ENCODER_KINDS.get(config.encoder.kind).load(config.encoder, lambda: ["Schmerz", "Knie"])
 
 
 # Models on them

@@ -12,6 +12,7 @@ import torch
 
 from disconer import DisconerError, Recognizer
 from disconer.export.onnx import export_model
+from disconer.nn.devices import WordBatch
 from disconer.nn.heads.combined import COMBINED
 from disconer.nn.heads.combined.evidence import SetBatch, SpanEvidence, asked_about, covering, word_sets
 from disconer.nn.heads.combined.head import CombinedHead, CombinedTargets
@@ -19,7 +20,6 @@ from disconer.nn.heads.combined.kind import CombinedSettings
 from disconer.nn.heads.span.targets import Relation, span_targets
 from disconer.nn.heads.transition.actions import State, ranges_of
 from disconer.nn.heads.transition.targets import action_targets
-from disconer.nn.parts import WordBatch
 from nn.heads.transition.test_head import WORD_SIZE, Sentences, batch_of, random_actions, scored_one_by_one
 from nn.toy import toy_model
 

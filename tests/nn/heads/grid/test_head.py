@@ -15,15 +15,14 @@ from torch.nn.functional import gelu, logsigmoid
 from disconer import DisconerError, Document, Entity, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.arrays import word_arrays
-from disconer.nn.devices import sent_at_once
+from disconer.nn.devices import WordBatch, sent_at_once
 from disconer.nn.heads.grid import GRID
-from disconer.nn.heads.grid.cells import Cells
-from disconer.nn.heads.grid.graphs import PairGraph
+from disconer.nn.heads.grid.graph_reader import NEIGHBOURS
 from disconer.nn.heads.grid.head import GridHead
 from disconer.nn.heads.grid.kind import GridSettings
-from disconer.nn.heads.grid.pairs import NEIGHBOURS
+from disconer.nn.heads.grid.pair_graph import PairGraph
+from disconer.nn.heads.grid.pair_grid import Cells
 from disconer.nn.layers import gap_class
-from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Subwords
 from disconer.nn.windows import MAX_WORDS, Window, windows
 from disconer.store.checkpoint import Model
@@ -235,7 +234,7 @@ def test_exported_it_finds_the_same(decoding: str, tmp_path: Path) -> None:
 def test_sizes_that_a_gpu_likes_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a GPU, grids are filled up to few sizes; here with the same fillers on the CPU."""
     from disconer.nn import devices
-    from disconer.nn.heads.grid import cells as module
+    from disconer.nn.heads.grid import pair_grid as module
 
     model = lively_grid()
     texts = [TEXT[: 2 * n - 1] for n in (1, 3, 9, 10, 10, 2, 9, 9, 9, 9, 9, 10, 10)]

@@ -14,12 +14,12 @@ import torch
 from disconer import Document, Entity, Recognizer
 from disconer.export.onnx import export_model
 from disconer.nn.arrays import WordArrays
+from disconer.nn.devices import WordBatch
 from disconer.nn.heads.hypergraph import HYPERGRAPH
 from disconer.nn.heads.hypergraph.head import HypergraphHead, hypergraph_graphs
 from disconer.nn.heads.hypergraph.kind import HypergraphSettings
 from disconer.nn.heads.hypergraph.paths import shifted
 from disconer.nn.heads.hypergraph.reading import MOST_ENTITIES, pairs_of
-from disconer.nn.parts import WordBatch
 from disconer.nn.reader import Subwords
 from disconer.nn.windows import Window, windows
 from disconer.text import segment

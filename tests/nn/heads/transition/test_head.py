@@ -12,13 +12,13 @@ import torch
 
 from disconer import DisconerError, Document, Entity, Recognizer
 from disconer.export.onnx import export_model
+from disconer.nn.devices import WordBatch
 from disconer.nn.heads.transition import TRANSITION
 from disconer.nn.heads.transition.actions import FIRST_COMPLETE, State, entities_of
 from disconer.nn.heads.transition.decoding import Decoder, Hints, Path
 from disconer.nn.heads.transition.head import TransitionHead
 from disconer.nn.heads.transition.kind import TransitionSettings
 from disconer.nn.heads.transition.targets import action_targets
-from disconer.nn.parts import WordBatch
 from nn.heads.sentences import cut, words
 from nn.toy import toy_model
 

@@ -16,7 +16,7 @@ from disconer.nn.encoders import Words
 from disconer.nn.reader import Ints, Subwords
 
 if TYPE_CHECKING:
-    from disconer.nn.parts import Encoding
+    from disconer.nn.interfaces import Encoding
 
 
 MAX_LETTERS = 50  # characters of a word, including the marks around it

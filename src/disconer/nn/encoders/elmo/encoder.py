@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
+from disconer.nn.devices import WordBatch
 from disconer.nn.encoders.elmo import ElmoOptions
 from disconer.nn.encoders.transformer.encoder import LayerMix
-from disconer.nn.parts import WordBatch, WordEncoder
+from disconer.nn.interfaces import WordEncoder
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 

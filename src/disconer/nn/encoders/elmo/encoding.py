@@ -14,11 +14,11 @@ from torch import Tensor
 
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, excerpt
-from disconer.core.files import CONFIG
+from disconer.core.places import CONFIG
 from disconer.nn.encoders.elmo import ElmoOptions, ElmoReader
 from disconer.nn.encoders.elmo.encoder import ElmoWords
 from disconer.nn.encoders.hub import package_folders
-from disconer.nn.parts import Encoding
+from disconer.nn.interfaces import Encoding
 
 Floats: TypeAlias = NDArray[np.float32]
 FORGET_BIAS = 1.0  # added to the forget gate by the original ELMo at run time

@@ -37,7 +37,7 @@ from disconer.nn.encoders.transformer.subword_cache import (
 from disconer.nn.reader import Ints, Reader, Subwords, Text
 
 if TYPE_CHECKING:
-    from disconer.nn.parts import Encoding
+    from disconer.nn.interfaces import Encoding
 
 
 SETTING, BY_CASE = "token_types", "case"
@@ -152,7 +152,7 @@ class SubwordTokenizer:
     def _read_short(self, cache: SubwordCache, text: str, sentences: Sequence[Sentence]) -> list[Subwords]:
         """The same for a text that comes by itself: arrays of a few numbers would take longer to make than to use."""
         sound = _HALF_PAIR.sub(_REPLACEMENT, text)
-        return [self._listed(cache.listed(sound[one.start : one.end]), one) for one in sentences]
+        return [self._listed(cache.read_one(sound[one.start : one.end]), one) for one in sentences]
 
     def _listed(self, pieces: ListedPieces, sentence: Sentence) -> Subwords:
         """The subwords of a sentence, and those of its words. See `_aligned`."""

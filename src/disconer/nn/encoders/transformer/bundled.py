@@ -1,4 +1,4 @@
-"""Encoders that come with disconer: stored compactly, and the base of models that store only what changed.
+"""Bundled encoders: stored compactly, and the base of models that store only what changed.
 
 Importing this loads no torch.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import BUNDLED_ENCODERS
+from disconer.core.places import BUNDLED_ENCODERS, CONFIG
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -55,11 +55,11 @@ def load_compact_weights(transformer: nn.Module, folder: str | Path) -> None:
 
 
 def is_base(encoder: str, description: Mapping[str, Any]) -> bool:
-    """Whether an encoder comes with disconer and has weights of the same shapes as one so described."""
+    """Whether an encoder is bundled and has weights of the same shapes as one so described."""
     folder = BUNDLED_ENCODERS / encoder
     if folder.parent != BUNDLED_ENCODERS or not is_compact(folder):  # a path may lead to a compact encoder elsewhere
         return False
-    own = json.loads((folder / "config.json").read_bytes())
+    own = json.loads((folder / CONFIG).read_bytes())
     return all(own.get(name) == description.get(name) for name in SHAPES)
 
 
@@ -79,7 +79,7 @@ def base_of(network: nn.Module, encoder: str) -> Mapping[str, Tensor]:
 
 
 def digest(encoder: str) -> str:
-    """Tells whether an encoder that comes with disconer is the one that a model was made with."""
+    """Tells whether a bundled encoder is the one that a model was made with."""
     found = sha256()
     with (BUNDLED_ENCODERS / encoder / COMPACT_WEIGHTS).open("rb") as file:
         for part in iter(partial(file.read, 2**20), b""):

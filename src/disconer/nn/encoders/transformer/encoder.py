@@ -13,7 +13,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, first_line
-from disconer.core.files import CONFIG
+from disconer.core.places import CONFIG
+from disconer.nn.devices import WordBatch
 from disconer.nn.encoders.transformer import TOKENIZER, SubwordTokenizer, damaged_tokenizer, reads_case
 from disconer.nn.encoders.transformer.pretrained import (
     check_settings,
@@ -23,7 +24,7 @@ from disconer.nn.encoders.transformer.pretrained import (
     quiet,
     without_pooler,
 )
-from disconer.nn.parts import Encoding, WordBatch, WordEncoder
+from disconer.nn.interfaces import Encoding, WordEncoder
 
 Pooling = Literal["first", "mean", "max"]
 ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
@@ -120,7 +121,7 @@ class TransformerWords(WordEncoder):
     def _subwords(self, batch: WordBatch) -> Tensor:
         """Shape: (R, P, d_h)"""
         given = self.inputs(batch.piece_ids, batch.piece_mask)
-        # cuDNN compiles its attention anew for every size of a batch, which takes longer than the batch.
+        # cuDNN compiles its attention again for every size of a batch, which takes longer than the batch.
         with sdpa_kernel(ATTENTION) if batch.piece_ids.is_cuda else nullcontext():
             output = self.transformer(**given, output_hidden_states=self.layers != "last")
         if self.layers == "last":

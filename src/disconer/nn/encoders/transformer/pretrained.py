@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from disconer.core.errors import DisconerError, Where, excerpt, first_line
-from disconer.core.files import BUNDLED_ENCODERS, CONFIG
+from disconer.core.places import BUNDLED_ENCODERS, CONFIG
 from disconer.nn.encoders.hub import PACKAGES, package_folders, why_not_on_hub
 from disconer.nn.encoders.transformer.bundled import is_compact, load_compact_weights
 
@@ -31,12 +31,11 @@ NEAR_MISS = 0.8  # minimum similarity, up to 1, of a name to be suggested
 
 def locate(name: str) -> str:
     """The folder of a local encoder, or the name itself, to be looked up in the cache and on the Hub."""
-    if (Path(name) / "config.json").is_file():
+    if (Path(name) / CONFIG).is_file():
         return name
-    for folder in (BUNDLED_ENCODERS / name, *package_folders(name)):
-        if (folder / "config.json").is_file():
-            return str(folder)
-    return name
+    if (BUNDLED_ENCODERS / name / CONFIG).is_file():
+        return str(BUNDLED_ENCODERS / name)
+    return next((str(folder) for folder in package_folders(name) if (folder / CONFIG).is_file()), name)
 
 
 def load_encoder(name: str) -> tuple[nn.Module, Any]:
@@ -95,15 +94,15 @@ def _load(place: str, local_files_only: bool) -> tuple[nn.Module, Any]:
 
 
 def _nowhere(name: str, reason: str) -> DisconerError:
-    along = sorted(config.parent.name for config in BUNDLED_ENCODERS.glob("*/config.json"))
+    bundled = sorted(config.parent.name for config in BUNDLED_ENCODERS.glob(f"*/{CONFIG}"))
     package = PACKAGES.get(name)
     other = "Give"
-    if close := difflib.get_close_matches(name.lower(), along, 1, NEAR_MISS):
+    if close := difflib.get_close_matches(name.lower(), bundled, 1, NEAR_MISS):
         other = f"Did you mean {close[0]!r}? If not, give"
     elif package:
         other = f"Install the package {package.replace('_', '-')}, or give"
     return DisconerError(
-        f"The encoder {name!r} is neither a folder, nor bundled ({', '.join(along)}), nor in an installed "
+        f"The encoder {name!r} is neither a folder, nor bundled ({', '.join(bundled)}), nor in an installed "
         "package, nor in the Hugging Face cache, and could not be downloaded from the Hub",
         got=reason,
         fix=f"{other} a folder that holds config.json, model.safetensors and tokenizer.json "

@@ -122,7 +122,7 @@ class SubwordCache:
             end=known.end[chosen] + moved,
         )
 
-    def listed(self, stretch: str) -> ListedPieces:
+    def read_one(self, stretch: str) -> ListedPieces:
         """The same for one stretch of a few words."""
         words = stretch.split(" ")
         known = self._listed

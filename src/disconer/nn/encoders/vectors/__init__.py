@@ -22,7 +22,7 @@ from disconer.nn.encoders.vectors.table import variants
 from disconer.nn.reader import Ints, Reader, Subwords
 
 if TYPE_CHECKING:
-    from disconer.nn.parts import Encoding
+    from disconer.nn.interfaces import Encoding
 
 
 NO_BYTE, BEGIN, END = 0, 257, 258  # bytes are 1 to 256

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from disconer.config import CharacterConfig, EncoderConfig
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import CONFIG
+from disconer.core.places import CONFIG
+from disconer.nn.devices import WordBatch
 from disconer.nn.encoders.vectors import (
     N_SPECIAL,
     N_SYMBOLS,
@@ -23,7 +24,7 @@ from disconer.nn.encoders.vectors import (
     load_word_reader,
 )
 from disconer.nn.encoders.vectors.table import VectorTable, load_vectors
-from disconer.nn.parts import Encoding, WordBatch, WordEncoder
+from disconer.nn.interfaces import Encoding, WordEncoder
 
 
 class CharacterCnn(nn.Module):

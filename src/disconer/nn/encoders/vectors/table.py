@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import cache_folder
 from disconer.core.ledger import Ledger
+from disconer.core.places import cache_folder
 from disconer.nn.encoders.vectors.files import Floats, Rows, opened
 from disconer.nn.encoders.vectors.locate import VectorFiles, locate, read_array
 

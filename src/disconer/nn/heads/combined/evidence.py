@@ -157,7 +157,7 @@ def covering(probabilities: Tensor) -> Tensor:
     """
     at_least = probabilities.flip(2).cummax(2).values.flip(2)  # of spans from a word on, of at least a width
     best = at_least[:, :, 0]
-    for before in range(1, probabilities.shape[2]):  # of spans that start so many words before
+    for before in range(1, probabilities.shape[2]):  # of spans that start this many words before
         reaching = torch.maximum(best[:, before:], at_least[:, :-before, before])
         best = torch.cat([best[:, :before], reaching], 1)
     return best

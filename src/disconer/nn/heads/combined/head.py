@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from disconer.nn.devices import WordBatch
 from disconer.nn.heads.combined.evidence import (
     EvidenceLayer,
     SetBatch,
@@ -27,7 +28,7 @@ from disconer.nn.heads.transition.decoding import Path
 from disconer.nn.heads.transition.head import ActionBatch, TransitionHead
 from disconer.nn.heads.transition.head import Launched as LaunchedActions
 from disconer.nn.heads.transition.targets import ActionTargets
-from disconer.nn.parts import AxisNames, WordBatch
+from disconer.nn.interfaces import AxisNames
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 

@@ -9,8 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from disconer.core.errors import DisconerError
-from disconer.nn.arrays import WordArrays
-from disconer.nn.heads.grid.pairs import NEIGHBOURS, WIDEST_GAP, length_groups, neighbours, places, sizes
+from disconer.nn.arrays import WordArrays, length_groups
 from disconer.nn.heads.grid.reading import (
     AFTER_LABELS,
     Decoding,
@@ -27,10 +26,40 @@ from disconer.nn.windows import Found
 P = TypeVar("P", "Envelopes", "Steps")
 
 WORDS, PAIR_GRAPH = "words", "pairs"  # what the graph of the network gives; the graph that scores pairs of words
-
-
+NEIGHBOURS = "neighbours"  # an input of that graph
+WIDEST_GAP = 255  # wider ones are scored as if they were no wider
 KEPT_WORDS = 32  # of a window: all pairs of all lengths up to this take 2 MB
 SURE, ROUNDING = 0.999, 1e-5  # a probability; more than the error of one up to it
+
+
+def sizes(lengths: Ints, reach: int | None) -> tuple[int, int]:
+    """Words and gaps of the grid of some windows."""
+    n_words = int(lengths.max())
+    return n_words, min(reach or n_words, n_words)
+
+
+def places(lengths: Ints, n_words: int, n_gaps: int) -> tuple[Ints, Ints, Ints]:
+    """Row, first word and gap of the pairs of a grid, in the order of their scores.  Shape: (pairs,) each"""
+    second = np.arange(n_words)[:, None] + np.arange(n_gaps)
+    row, word, gap = (second < lengths[:, None, None]).nonzero()
+    return row, word, gap
+
+
+def neighbours(row: Ints, first: Ints, gap: Ints, dilations: Ints) -> Ints:
+    """The pairs that the convolutions see of each pair, counted from 1; 0 stands for those that do not exist.
+
+    Shape: (pairs,) three times, (convolutions,) -> (convolutions, pairs, 9)
+    """
+    # Beyond all pairs there is nothing, however far away: what a model's files say must not decide about memory.
+    dilations = np.minimum(dilations, max(int(first.max()), int(gap.max())) + 1)
+    margin = int(dilations.max())
+    height, width = int(first.max()) + 1 + 2 * margin, int(gap.max()) + 1 + 2 * margin
+    place = (row * height + first + margin) * width + gap + margin  # of each pair, in a grid with margins
+    numbers = np.zeros((int(row.max()) + 1) * height * width, np.int64)
+    numbers[place] = np.arange(1, len(place) + 1)
+    steps = (np.array([-1, 0, 1])[:, None] * width + np.array([-1, 0, 1])).ravel()  # (9,)
+    seen: Ints = numbers[place[:, None] + (dilations[:, None] * steps)[:, None]]
+    return seen
 
 
 class Pairs(NamedTuple):

@@ -11,13 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from disconer.nn.devices import moved
-from disconer.nn.heads.grid.cells import Cells, plan_grids, score_cells
-from disconer.nn.heads.grid.pair_grid import PairGrid
+from disconer.nn.devices import WordBatch, moved
+from disconer.nn.heads.grid.pair_grid import Cells, PairGrid, plan_grids, score_cells
 from disconer.nn.heads.grid.reading import AFTER_LABELS, Decoding, Likely, read_likely
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
+from disconer.nn.interfaces import AxisNames
 from disconer.nn.layers import prior_bias
-from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity

@@ -117,7 +117,7 @@ class GridKind(HeadKind[GridSettings]):
             yield "A discontinuous one that is a part of another of its label is left out, unless its score is higher."
 
     def graphs(self, head: GridHead) -> HeadGraphs:
-        from disconer.nn.heads.grid.graphs import grid_graphs
+        from disconer.nn.heads.grid.pair_graph import grid_graphs
 
         return grid_graphs(head)
 

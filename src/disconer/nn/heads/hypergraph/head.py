@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu, softplus
 
-from disconer.nn.devices import moved, sent
+from disconer.nn.devices import WordBatch, moved, sent
 from disconer.nn.heads.hypergraph.inside import IMPOSSIBLE, Algebra, inside
 from disconer.nn.heads.hypergraph.paths import Edges, why_not
 from disconer.nn.heads.hypergraph.reading import FIRST, SCORES, SECOND, Pairs, Starts, pairs_of, read_entities
 from disconer.nn.heads.kind import Graph, HeadGraphs
+from disconer.nn.interfaces import AxisNames
 from disconer.nn.layers import GAP_CLASSES, gap_class
-from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Bools, Ints
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity

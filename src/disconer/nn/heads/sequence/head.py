@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 from torch.nn.utils.rnn import pad_sequence
 
-from disconer.nn.devices import moved, sent
+from disconer.nn.devices import WordBatch, moved, sent
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.sequence.labels import Alphabet, State, label_names, oracle, valid_labels
 from disconer.nn.heads.sequence.reading import STEP, STEP_INPUTS, STEP_OUTPUTS, WORDS, Decoder
-from disconer.nn.heads.words_graph import words_graph
-from disconer.nn.parts import AxisNames, WordBatch
+from disconer.nn.interfaces import AxisNames
+from disconer.nn.layers import UnchangedWords
 from disconer.nn.reader import Bools, Floats, Ints
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
@@ -236,4 +236,5 @@ def sequence_graphs(head: SequenceHead) -> HeadGraphs:
         torch.zeros(n_paths, lstm.hidden_size),
     )
     step = Graph(StepGraph(head.writer), {name: {0: "paths"} for name in STEP_INPUTS}, STEP_OUTPUTS, example)
-    return HeadGraphs(words_graph(WORDS), {STEP: step})  # what is scored is scored step by step
+    words = Graph(UnchangedWords(), {}, (WORDS,), example=())
+    return HeadGraphs(words, {STEP: step})  # what is scored is scored step by step

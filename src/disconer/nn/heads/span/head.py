@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, linear
 
+from disconer.nn.devices import WordBatch
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.span.reading import (
     MARGINS,
@@ -31,7 +32,7 @@ from disconer.nn.heads.span.targets import (
     span_target_batch,
     span_targets,
 )
-from disconer.nn.parts import AxisNames, WordBatch
+from disconer.nn.interfaces import AxisNames
 from disconer.nn.reader import Floats, Ints
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity

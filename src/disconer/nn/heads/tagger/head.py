@@ -12,15 +12,15 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
-from disconer.nn.devices import moved
+from disconer.nn.devices import WordBatch, moved
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.tagger.crf import LinearChainCrf, Segments
 from disconer.nn.heads.tagger.multilabel import MULTILABEL
 from disconer.nn.heads.tagger.multilabel_head import MultilabelHead
 from disconer.nn.heads.tagger.reading import ANY, CRF_SCORES, EMISSIONS, read_entities
 from disconer.nn.heads.tagger.schemes import Scheme
+from disconer.nn.interfaces import AxisNames
 from disconer.nn.layers import mlp, prior_bias
-from disconer.nn.parts import AxisNames, WordBatch
 from disconer.nn.reader import Ints
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.nn.utils.rnn import pad_sequence
 
-from disconer.nn.devices import moved
+from disconer.nn.devices import WordBatch, moved
 from disconer.nn.heads.kind import Graph, HeadGraphs
 from disconer.nn.heads.tagger.multilabel import MULTILABEL, read_tag_sets
 from disconer.nn.heads.tagger.reading import EMISSIONS
-from disconer.nn.parts import AxisNames, WordBatch
+from disconer.nn.interfaces import AxisNames
 from disconer.nn.reader import Bools
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity

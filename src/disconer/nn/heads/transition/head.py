@@ -11,13 +11,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from disconer.nn.devices import moved
+from disconer.nn.devices import WordBatch, moved
 from disconer.nn.heads.transition.actions import action_names
 from disconer.nn.heads.transition.decoding import Decoder, Hints, found_entities
 from disconer.nn.heads.transition.network import NextAction, PastActions, StackNodes
 from disconer.nn.heads.transition.oracle import oracle
 from disconer.nn.heads.transition.targets import ActionTargets, Level, action_targets, order_nodes
-from disconer.nn.parts import AxisNames, WordBatch
+from disconer.nn.interfaces import AxisNames
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
 

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from disconer.nn.arrays import LANE_PLACES, LANE_WORDS, lanes_of
+from disconer.nn.devices import WordBatch
 from disconer.nn.heads.kind import Axes, Graph
 from disconer.nn.layers import BiLstm
 from disconer.nn.network import Words
-from disconer.nn.parts import WordBatch
 
 OPSET = 20  # the oldest opset with all operators needed; supported by ONNX Runtime 1.18
 DIRECTIONS = ("", "_reverse")  # torch's names of the parameters of each

@@ -11,17 +11,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, linear, pad
 
-from disconer.nn.heads.grid.graph_reader import PAIR_GRAPH, WORDS
+from disconer.nn.heads.grid.graph_reader import NEIGHBOURS, PAIR_GRAPH, WIDEST_GAP, WORDS
 from disconer.nn.heads.grid.head import GridHead
 from disconer.nn.heads.grid.pair_grid import PairGrid
-from disconer.nn.heads.grid.pairs import NEIGHBOURS, WIDEST_GAP
 from disconer.nn.heads.kind import Graph, HeadGraphs
-from disconer.nn.heads.words_graph import words_graph
-from disconer.nn.layers import gap_class
+from disconer.nn.layers import UnchangedWords, gap_class
 
 
 class PairGraph(nn.Module):
-    """Scores of pairs of words. Its inputs: words, pairs of them, and what is around each pair (`pairs.neighbours`)."""
+    """Scores of pairs of words. Its inputs: words, pairs of them, and which pairs are around each (`neighbours`)."""
 
     def __init__(self, grid: PairGrid) -> None:
         super().__init__()
@@ -94,4 +92,5 @@ def grid_graphs(head: GridHead) -> HeadGraphs:
             torch.zeros(n_convolutions, n_pairs, 9, dtype=torch.int64),
         ),
     )
-    return HeadGraphs(words_graph(WORDS), {PAIR_GRAPH: pairs})  # the reader sorts them into grids
+    words = Graph(UnchangedWords(), {}, (WORDS,), example=())
+    return HeadGraphs(words, {PAIR_GRAPH: pairs})  # the reader sorts them into grids

@@ -1,4 +1,4 @@
-"""The parts of a network, in torch: what an encoder is, what a head is, and the batch that both take.
+"""What an encoder and a head must provide, to be parts of a network in torch.
 
 Everything up to word vectors and everything from entities on is shared by all heads, so their results are comparable.
 """
@@ -7,43 +7,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-import torch
 from torch import Tensor, nn
 
-from disconer.nn.arrays import WordArrays
-from disconer.nn.devices import sent
+from disconer.nn.devices import WordBatch
 from disconer.nn.reader import Reader
 from disconer.nn.windows import Found, Window
 from disconer.text.alignment import TokenEntity
-
-
-@dataclass(frozen=True, slots=True)
-class WordBatch:
-    """The arrays of `WordArrays` as tensors.
-
-    lengths: a plain list, so that reading it never waits for the device.
-    """
-
-    piece_ids: Tensor
-    piece_mask: Tensor
-    first_piece: Tensor
-    piece_places: Tensor
-    word_places: Tensor
-    word_mask: Tensor
-    real_words: Tensor
-    own_mask: Tensor
-    heads: Tensor
-    parsed: Tensor
-    lengths: list[int]
-
-    @classmethod
-    def from_arrays(cls, arrays: WordArrays, device: torch.device | None = None) -> WordBatch:
-        named = {field.name: getattr(arrays, field.name) for field in fields(cls) if field.name != "lengths"}
-        tensors: Any = sent(list(named.values()), device or torch.device("cpu"))
-        return cls(**dict(zip(named, tensors, strict=True)), lengths=arrays.lengths.tolist())
 
 
 class WordEncoder(nn.Module, ABC):
