@@ -55,4 +55,4 @@ def test_every_document_counts_once_whatever_the_processes(n_documents: int, n_p
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "gather_object", lambda own: everything)
         found = module.measure(FindsHalf(), gold, Process(0, n_processes))  # type: ignore[arg-type]
-    assert found.to_dict() == evaluate(gold, FindsHalf().annotate(gold)).to_dict()
+    assert found.evaluation.to_dict() == evaluate(gold, FindsHalf().annotate(gold)).to_dict()
