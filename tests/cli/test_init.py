@@ -21,7 +21,7 @@ def documents(count: int = 30) -> list[Document]:
         Entity("ADR", ((0, 13), (23, 32)), "T2"),
         Entity("Drug", ((7, 13),), "T3"),
     )
-    return [Document(f"note{number}", TEXT, entities) for number in range(count)]
+    return [Document(f"note{number}", f"{TEXT} Day {number}.", entities) for number in range(count)]
 
 
 def parsed(document: Document) -> Document:

@@ -15,6 +15,7 @@ from disconer.core.version import __version__
 from disconer.corpora import RECIPES, recipe_named
 from disconer.corpora.prepare import RECORD, count, prepare, render
 from disconer.corpora.recipe import SPLITS, Option, Recipe
+from disconer.evaluate.seen_texts import text_key
 from disconer.text import segment
 from plugging import plug_in
 
@@ -86,7 +87,9 @@ def test_counts_of_a_split() -> None:
         "sharing_text": 5,
         "crossing_sentences": 1,
         "cutting_tokens": 1,
+        "training_texts": 0,
     }
+    assert count([DOCUMENT, DOCUMENT.replace(text=f"{TEXT} ")], {text_key(DOCUMENT)}).training_texts == 2
 
 
 def test_sharing_text_counts_discontinuous_entities_too_and_no_repetition() -> None:

@@ -67,10 +67,12 @@ def test_taking_splits_needs_no_order_and_leaves_none_empty(ids: list[str], rand
 def test_a_single_document_cannot_be_split() -> None:
     with pytest.raises(DisconerError, match="Too few documents"):
         take_splits(["a"], ["dev", "test"])
+    with pytest.raises(DisconerError, match="all with the same text"):
+        take_splits(["a", "b"], ["dev"], texts={"a": "pain", "b": "pain"})
 
 
 def test_dev_is_taken_from_train_and_test_stays(tmp_path: Path) -> None:
-    write([Document(f"d{number}", "text") for number in range(20)], tmp_path / "train.jsonl")
+    write([Document(f"d{number}", f"text {number}") for number in range(20)], tmp_path / "train.jsonl")
     write([Document("d0", "text")], tmp_path / "test.jsonl")
     splits = plan_splits(tmp_path, None, tmp_path / "out")
     assert Counter(splits.assigned.values()) == {"train": 18, "dev": 2}
@@ -91,6 +93,24 @@ def test_groups_by_a_pattern_of_the_id_stay_together() -> None:
     assert 10 <= sizes["test"] <= 13
 
 
+def test_documents_of_one_text_stay_together() -> None:
+    ids = [f"note{number}" for number in range(40)]
+    texts = {id: id for id in ids} | dict.fromkeys(ids[5:15], "No complaints.")
+    for seed in range(20):
+        division = Division(seed=seed)
+        taken = take_splits(ids, ["dev", "test"], division, texts)
+        assert taken == take_splits(ids[::-1], ["dev", "test"], division, texts)
+        assert len({taken[id] for id in ids[5:15]}) == 1
+        assert len(set(taken.values())) == 3
+
+
+def test_a_text_that_all_patients_have_does_not_put_them_together() -> None:
+    ids = [f"{patient}-{note}" for patient in range(40) for note in range(3)]
+    texts = {id: id for id in ids} | {f"{patient}-0": "No complaints." for patient in range(40)}
+    division = Division.parse(None, 0, r"^\d+")
+    assert take_splits(ids, ["dev", "test"], division, texts) == take_splits(ids, ["dev", "test"], division)
+
+
 def test_ratios_and_seed() -> None:
     ids = [f"note{number}" for number in range(200)]
     sizes = Counter(take_splits(ids, ["dev", "test"], Division.parse("60/30/10", 0, None)).values())
@@ -100,7 +120,7 @@ def test_ratios_and_seed() -> None:
 
 
 def test_two_ratios_make_no_test_split(tmp_path: Path) -> None:
-    write([Document(f"d{number}", "pain") for number in range(10)], tmp_path / "all.jsonl")
+    write([Document(f"d{number}", f"pain {number}") for number in range(10)], tmp_path / "all.jsonl")
     splits = plan_splits(tmp_path / "all.jsonl", None, tmp_path / "out", Division.parse("80/20", 0, None))
     assert Counter(splits.assigned.values()) == {"train": 8, "dev": 2}
 

@@ -36,9 +36,10 @@ def init(
     """
     from disconer.config import HEADS, load_config
     from disconer.config.template import template
+    from disconer.evaluate.seen_texts import seen_in_training
     from disconer.evaluate.stats import survey
     from disconer.start.propose import findings, propose, read_start, small_splits
-    from disconer.start.splits import TRAIN, Division, check_target, plan_splits
+    from disconer.start.splits import DEV, TEST, TRAIN, Division, check_target, plan_splits
 
     refuse_existing(out, force)
     division = Division.parse(ratios, seed, group)
@@ -71,7 +72,8 @@ def init(
     lines = list(findings(proposed, found, splits))
     if start:
         lines += start.findings(proposed.config, found.labels)
-    for warning in small_splits(found, splits):
+    others = {split: splits.documents(split) for split in (DEV, TEST) if split in splits.paths}
+    for warning in (*small_splits(found, splits), *seen_in_training(splits.documents(TRAIN), others)):
         warnings.warn(warning, DisconerWarning, stacklevel=2)
     header = [f"Written by `disconer init` for {source}.", "", f"  disconer train {out} --out model", "", *lines]
     if splits.assigned:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from disconer.core.types import Document, Kind, sharing_text
 from disconer.core.version import __version__
 from disconer.corpora import recipe_named
 from disconer.corpora.recipe import SPLITS, Recipe
+from disconer.evaluate.seen_texts import text_key
 from disconer.formats import write
 from disconer.formats.target import new_folder, refuse_existing
 from disconer.text.alignment import CROSSES, INSIDE, align
@@ -30,7 +31,10 @@ LEGEND = (
 
 @dataclass(frozen=True, slots=True)
 class SplitCounts:
-    """What one split holds. Entities that cross sentences or cut tokens are counted among the rest, too."""
+    """What one split holds. Entities that cross sentences or cut tokens are counted among the rest, too.
+
+    training_texts: documents that have the text of a training document.
+    """
 
     documents: int
     sentences: int
@@ -41,16 +45,21 @@ class SplitCounts:
     sharing_text: int
     crossing_sentences: int
     cutting_tokens: int
+    training_texts: int = 0
 
     def to_dict(self) -> dict[str, int]:
         return asdict(self)
 
 
-def count(documents: Iterable[Document]) -> SplitCounts:
-    """The counts of one split, whose documents have sentences."""
+def count(documents: Iterable[Document], training_texts: Set[bytes] = frozenset()) -> SplitCounts:
+    """The counts of one split, whose documents have sentences.
+
+    training_texts: keys of texts in another one.
+    """
     totals: Counter[str] = Counter()
     for document in documents:
         totals["documents"] += 1
+        totals["training texts"] += text_key(document) in training_texts
         totals["sentences"] += len(document.sentences or ())
         totals["sharing text"] += sum(sharing_text([entity.key for entity in document.entities]))
         for entity in document.entities:
@@ -67,6 +76,7 @@ def count(documents: Iterable[Document]) -> SplitCounts:
         sharing_text=totals["sharing text"],
         crossing_sentences=totals[CROSSES],
         cutting_tokens=totals[INSIDE],
+        training_texts=totals["training texts"],
     )
 
 
@@ -90,6 +100,8 @@ def _rows(splits: list[SplitCounts]) -> Iterator[tuple[str, list[str]]]:
         yield "crossing sentences", [f"{split.crossing_sentences:,}" for split in splits]
     if any(split.cutting_tokens for split in splits):
         yield "cutting tokens", [f"{split.cutting_tokens:,}" for split in splits]
+    if any(split.training_texts for split in splits):
+        yield "texts of train", [f"{split.training_texts:,}" for split in splits]
 
 
 def _percent(part: int, split: SplitCounts) -> str:
@@ -163,7 +175,8 @@ def prepare(
     corpus = recipe.build(source, chosen, ledger)
     with new_folder(out) as folder:
         sha256 = {split: _write_split(corpus, split, folder) for split in SPLITS}
-        counts = {split: count(corpus[split]) for split in SPLITS}
+        known = set(map(text_key, corpus["train"]))
+        counts = {split: count(corpus[split], set() if split == "train" else known) for split in SPLITS}
         prepared = Prepared(recipe, chosen, source.resolve().name, counts, sha256, ledger)
         record = json.dumps(prepared.to_dict(), ensure_ascii=False, indent=2)
         (folder / RECORD).write_text(f"{record}\n", encoding="utf-8")

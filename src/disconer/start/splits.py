@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from disconer.core.errors import DisconerError, Where
 from disconer.core.types import Document
+from disconer.evaluate.seen_texts import text_key
 from disconer.formats import read, write
 from disconer.formats.target import new_folder, refuse_existing
 
@@ -75,6 +76,7 @@ class Division:
     ratios: of train, dev and test; they need not sum to anything.
     seed: another one gives other splits.
     group: a pattern; documents whose ids agree in what it matches (its first group, if it has one) stay together.
+        Without one, documents of one text do.
     """
 
     ratios: tuple[float, float, float] = (80, 10, 10)
@@ -126,21 +128,20 @@ DEFAULT_RATIOS = (80.0, 10.0, 10.0)
 BY_ID = Division()
 
 
-def take_splits(ids: Sequence[str], wanted: Sequence[str], division: Division = BY_ID) -> dict[str, str]:
+def take_splits(
+    ids: Sequence[str],
+    wanted: Sequence[str],
+    division: Division = BY_ID,
+    texts: Mapping[str, Hashable] | None = None,
+) -> dict[str, str]:
     """Every document's split: its ratio (at least one group) for each split to be made, the rest for training.
 
     It depends on a hash of ids and seed only, so it is reproducible, wherever the data is and in any order.
+    texts: by id, something equal for documents of one text, which stay together unless they are grouped by a pattern.
     """
-    groups: dict[str, list[str]] = {}
-    for id in ids:
-        groups.setdefault(division.group_of(id), []).append(id)
+    groups = _groups(ids, division, texts or {})
     if len(groups) < 2:
-        raise DisconerError(
-            "Too few documents to split into train and dev",
-            got=f"{len(ids)}" + (f", all in the group {next(iter(groups))!r}" if len(ids) > 1 else ""),
-            expected="at least 2, better 100",
-            fix="Choose another --group." if len(ids) > 1 else "Make each text a separate document.",
-        )
+        raise _too_few(ids, division)
     left = sorted(groups, key=division.order)
     taken = dict.fromkeys(ids, TRAIN)
     for split in wanted:
@@ -150,6 +151,32 @@ def take_splits(ids: Sequence[str], wanted: Sequence[str], division: Division = 
             taken |= dict.fromkeys(own, split)
             n_taken += len(own)
     return taken
+
+
+def _too_few(ids: Sequence[str], division: Division) -> DisconerError:
+    if len(ids) < 2:
+        together, fix = "", "Make each text a separate document."
+    elif division.group:
+        together, fix = f", all in the group {division.group_of(ids[0])!r}", "Choose another --group."
+    else:
+        together, fix = ", all with the same text", "Add documents with other texts."
+    return DisconerError(
+        "Too few documents to split into train and dev",
+        got=f"{len(ids)}{together}",
+        expected="at least 2, better 100",
+        fix=fix,
+    )
+
+
+def _groups(ids: Sequence[str], division: Division, texts: Mapping[str, Hashable]) -> dict[str, list[str]]:
+    """The documents that stay together, by name: by the pattern, if there is one, otherwise those of one text.
+
+    Not both: a note that all patients have ("No complaints.") would put all of them together.
+    """
+    together: dict[Hashable, list[str]] = {}
+    for id in ids:
+        together.setdefault(division.group_of(id) if division.group else texts.get(id, id), []).append(id)
+    return {min(map(division.group_of, group), key=division.order): group for group in together.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +214,13 @@ def plan_splits(source: Path, format: str | None, folder: Path, division: Divisi
     if DEV in found:
         return Splits(found, source, format, {}, ())
     source = found.get(TRAIN, source)
-    ids = [document.id for document in read(source, format)]
+    texts = {document.id: text_key(document) for document in read(source, format)}
+    ids = list(texts)
     assigned = splits_in_ids(ids)
     missing = {DEV, TEST} - found.keys() - set(assigned.values())
     taken = [split for split in sorted(missing) if division.fraction(split)] if DEV in missing else []
     if taken:
-        assigned |= take_splits([id for id in ids if assigned.get(id, TRAIN) == TRAIN], taken, division)
+        assigned |= take_splits([id for id in ids if assigned.get(id, TRAIN) == TRAIN], taken, division, texts)
     planned = {split: folder / f"{split}.jsonl" for split in (TRAIN, DEV, TEST) if split in assigned.values()}
     return Splits(found | planned, source, format, assigned, taken, division)
 

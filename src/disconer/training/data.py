@@ -10,6 +10,7 @@ from disconer.config import DataConfig, SyntaxConfig
 from disconer.core.errors import DisconerError, Where
 from disconer.core.progress import progress
 from disconer.core.types import Document
+from disconer.evaluate.seen_texts import seen_in_training
 from disconer.formats import read
 from disconer.text import segmenter
 from disconer.text.syntax.attach import Account, untracked
@@ -30,6 +31,10 @@ class TrainingData:
         """The distinct words of train and dev."""
         documents = (*self.train, *self.dev)
         return {word for document in documents for word in _words(document)}
+
+    def seen_in_training(self) -> Iterator[str]:
+        """Sentences on documents of dev and test that are training documents, too."""
+        return seen_in_training(self.train, {"dev": self.dev, "test": self.test or ()})
 
     @property
     def unseen_labels(self) -> tuple[str, ...]:
