@@ -10,12 +10,11 @@ from typer.testing import CliRunner
 
 from disconer import BadInput, DisconerError, Document, Entity, Ledger, read
 from disconer.cli import app
-from disconer.core.corpus import Corpus
+from disconer.core.corpus import Corpus, text_key
 from disconer.core.version import __version__
 from disconer.corpora import RECIPES, recipe_named
 from disconer.corpora.prepare import RECORD, count, prepare, render
 from disconer.corpora.recipe import SPLITS, Option, Recipe
-from disconer.evaluate.seen_texts import text_key
 from disconer.text import segment
 from plugging import plug_in
 

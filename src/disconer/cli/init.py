@@ -36,7 +36,7 @@ def init(
     """
     from disconer.config import HEADS, load_config
     from disconer.config.template import template
-    from disconer.evaluate.seen_texts import seen_in_training
+    from disconer.core.corpus import seen_in_training
     from disconer.evaluate.stats import survey
     from disconer.start.propose import findings, propose, read_start, small_splits
     from disconer.start.splits import DEV, TEST, TRAIN, Division, check_target, plan_splits

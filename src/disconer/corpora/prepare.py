@@ -10,14 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from disconer.core.corpus import Corpus
+from disconer.core.corpus import Corpus, text_key
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Kind, sharing_text
 from disconer.core.version import __version__
 from disconer.corpora import recipe_named
 from disconer.corpora.recipe import SPLITS, Recipe
-from disconer.evaluate.seen_texts import text_key
 from disconer.formats import write
 from disconer.formats.target import new_folder, refuse_existing
 from disconer.text.alignment import CROSSES, INSIDE, align

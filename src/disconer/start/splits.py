@@ -8,9 +8,9 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from disconer.core.corpus import text_key
 from disconer.core.errors import DisconerError, Where
 from disconer.core.types import Document
-from disconer.evaluate.seen_texts import text_key
 from disconer.formats import read, write
 from disconer.formats.target import new_folder, refuse_existing
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from disconer.config import DataConfig, SyntaxConfig
+from disconer.core.corpus import seen_in_training
 from disconer.core.errors import DisconerError, Where
 from disconer.core.progress import progress
 from disconer.core.types import Document
-from disconer.evaluate.seen_texts import seen_in_training
 from disconer.formats import read
 from disconer.text import segmenter
 from disconer.text.syntax.attach import Account, untracked

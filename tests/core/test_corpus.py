@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from disconer import Document
-from disconer.evaluate.seen_texts import seen_in_training
+from disconer.core.corpus import seen_in_training
 
 
 def documents(*texts: str) -> list[Document]:
