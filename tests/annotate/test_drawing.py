@@ -44,8 +44,10 @@ def random_document(chance: random.Random) -> Document:
     entities = []
     for _ in range(chance.randint(1, 8)):
         places = sorted(chance.sample(range(len(text)), k=min(len(text), 2 * chance.randint(1, 3)) // 2 * 2))
+        fragments = tuple(zip(places[::2], places[1::2], strict=True))
         label = chance.choice(["ADR", "Drug", "Concentration of something long"])
-        entities.append(Entity(label, tuple(zip(places[::2], places[1::2], strict=True))))
+        if not any(text[start:end].isspace() for start, end in fragments):
+            entities.append(Entity(label, fragments))
     return Document("a", text, tuple(entities))
 
 

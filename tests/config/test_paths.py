@@ -61,7 +61,7 @@ def test_overrides_and_presets_are_relative_to_the_current_directory() -> None:
 
 
 def test_init_writes_paths_that_its_file_finds() -> None:
-    documents = [Document(f"d{number}", "some pain", (Entity("ADR", ((5, 9),)),)) for number in range(30)]
+    documents = [Document(f"d{number}", f"some pain {number}", (Entity("ADR", ((5, 9),)),)) for number in range(30)]
     write(documents, Path("notes.jsonl"))
     init(Path("notes.jsonl"), Path("configs/adr.yaml"))
     assert "train: adr-data/train.jsonl" in Path("configs/adr.yaml").read_text()

@@ -16,6 +16,7 @@ from disconer.nn.encoders.vectors import N_SPECIAL, WordReader
 from disconer.nn.encoders.vectors.encoder import CharacterCnn, VectorWords
 from disconer.nn.heads.span import reading
 from disconer.nn.network import build_network
+from disconer.nn.weights import rounded_to_8_bits
 from disconer.predict.onnx.model import OnnxModel
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model, save_model
@@ -203,10 +204,8 @@ def test_any_number_of_threads_finds_the_same(exported: tuple[Model, Path], monk
 
 
 def test_rounding_keeps_to_half_a_step() -> None:
-    from disconer.export.quantize import _rounded
-
     values = np.random.default_rng(0).normal(size=(30, 40)).astype(np.float32)
     values[3] = 0
-    small, scale = _rounded(values, axis=1)
+    small, scale = rounded_to_8_bits(values, axis=1)
     assert small.dtype == np.int8
     assert (np.abs(small * scale - values) <= scale / 2 + 1e-7).all()
