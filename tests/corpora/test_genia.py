@@ -10,7 +10,7 @@ from disconer import BadInput, DisconerError, Ledger
 from disconer.core.corpus import Corpus
 from disconer.core.types import Document
 from disconer.corpora import recipe_named
-from disconer.corpora.genia import CONTINUOUS, FULL, read_documents
+from disconer.corpora.genia import ALL, CONTINUOUS, FIVE, FULL, OTHER, read_documents
 from disconer.text.alignment import align
 
 EXCERPT = Path(__file__).with_name("genia_excerpt.xml")
@@ -61,6 +61,19 @@ def test_of_a_document_annotated_twice_the_later_is_taken() -> None:
     assert sorted(mentions(second)) == sorted([*plain, ("DNA", "E1A … primers"), ("DNA", "hexon primers")])
 
 
+def test_documents_may_keep_terms_of_other_types() -> None:
+    first, second = read_documents(EXCERPT, FULL, Ledger(), with_others=["MEDLINE:95369245"])
+    without, same = read_documents(EXCERPT, FULL, Ledger())
+    assert second == same
+    others = [
+        ("other_name", "IL-2 gene expression"),
+        ("other_name", "NF-kappa B activation"),
+        ("other_name", "T cell activation"),
+    ]
+    assert [mention for mention in mentions(first) if mention not in mentions(without)] == others
+    assert [mention for mention in mentions(first) if mention not in others] == mentions(without)
+
+
 @pytest.mark.parametrize("form", ["file", "folder", "tgz"])
 def test_reads_the_distribution_packed_or_not(tmp_path: Path, form: str) -> None:
     folder = tmp_path / "GENIA_term_3.02"
@@ -101,7 +114,7 @@ def test_a_download_cut_short(tmp_path: Path, data: Path) -> None:
     path = tmp_path / "GENIAcorpus3.02.tgz"
     path.write_bytes((data / "genia" / path.name).read_bytes()[:100_000])
     with pytest.raises(BadInput, match="archive is damaged") as caught:
-        RECIPE.build(path, {"setting": FULL}, Ledger())
+        RECIPE.build(path, {"setting": FULL, "types": FIVE}, Ledger())
     assert caught.value.problem == "unreadable-file"
 
 
@@ -109,14 +122,14 @@ def test_an_archive_without_the_corpus(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "a.tgz", "w:gz") as archive:
         archive.add(EXCERPT, "else.xml")
     with pytest.raises(DisconerError, match=r"There is no GENIAcorpus3\.02\.xml in it"):
-        RECIPE.build(tmp_path / "a.tgz", {"setting": FULL}, Ledger())
+        RECIPE.build(tmp_path / "a.tgz", {"setting": FULL, "types": FIVE}, Ledger())
 
 
 def test_documents_that_the_split_names_must_be_there() -> None:
     with pytest.raises(BadInput, match="document 'MEDLINE:95333264': There is no such article"):
-        RECIPE.build(EXCERPT, {"setting": FULL}, Ledger())
+        RECIPE.build(EXCERPT, {"setting": FULL, "types": FIVE}, Ledger())
     ledger = Ledger(skip_bad=True)
-    corpus = RECIPE.build(EXCERPT, {"setting": FULL}, ledger)
+    corpus = RECIPE.build(EXCERPT, {"setting": FULL, "types": FIVE}, ledger)
     assert [len(documents) for documents in corpus.splits.values()] == [2, 0, 0]
     assert ledger.errors == {"missing-file": 1997}
 
@@ -133,7 +146,7 @@ def table(corpus: Corpus) -> dict[str, tuple[int, int, int, int, int]]:
 
 def test_continuous_has_the_figures_of_the_literature(data: Path) -> None:
     ledger = Ledger()
-    corpus = RECIPE.build(data / "genia" / "GENIAcorpus3.02.tgz", {"setting": CONTINUOUS}, ledger)
+    corpus = RECIPE.build(data / "genia" / "GENIAcorpus3.02.tgz", {"setting": CONTINUOUS, "types": FIVE}, ledger)
     assert table(corpus) == {
         "train": (1601, 15038, 46203, 8309, 0),
         "dev": (199, 1765, 4714, 850, 0),
@@ -146,9 +159,22 @@ def test_continuous_has_the_figures_of_the_literature(data: Path) -> None:
     assert sum(len(align(document)[1]) for document in corpus) == 10
 
 
+def test_all_types_are_in_the_training_documents_alone(data: Path) -> None:
+    source = data / "genia" / "GENIAcorpus3.02.tgz"
+    five = RECIPE.build(source, {"setting": FULL, "types": FIVE}, Ledger())
+    corpus = RECIPE.build(source, {"setting": FULL, "types": ALL}, Ledger())
+    assert (corpus.splits["dev"], corpus.splits["test"]) == (five.splits["dev"], five.splits["test"])
+    assert table(corpus)["train"] == (1601, 15038, 77070, 25567, 1664)
+    labels = {entity.label for document in five for entity in document.entities}
+    for with_others, without in zip(corpus.splits["train"], five.splits["train"], strict=True):
+        assert [one.key for one in with_others.entities if one.label in labels] == [one.key for one in without.entities]
+    counts = Counter(entity.label for document in corpus.splits["train"] for entity in document.entities)
+    assert (counts["other_name"], counts["virus"], counts[OTHER]) == (17152, 1572, 2183)
+
+
 def test_full_adds_the_members_of_coordinations(data: Path) -> None:
     ledger = Ledger()
-    corpus = RECIPE.build(data / "genia" / "GENIAcorpus3.02.tgz", {"setting": FULL}, ledger)
+    corpus = RECIPE.build(data / "genia" / "GENIAcorpus3.02.tgz", {"setting": FULL, "types": FIVE}, ledger)
     assert table(corpus) == {
         "train": (1601, 15038, 48048, 9109, 1085),
         "dev": (199, 1765, 4947, 954, 135),

@@ -70,7 +70,7 @@ def measure_training(
     encoder = _TrainedEncoder(BareEncoder(model, accelerator.device), accelerator)
     copy = replace(model, network=deepcopy(model.network), config=_one_pass(model.config))
     folder, display = RunFolder(Path("unused")), Display(quiet=True)
-    loop = Loop(copy, examples, [], folder, accelerator, display, context=windower.context)
+    loop = Loop(copy, examples, [], folder, accelerator, display, context=windower.context, labels=model.labels)
     steps = loop.plan.steps(EPOCH)
     batches = [
         WordBatch.from_arrays(

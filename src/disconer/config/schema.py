@@ -23,6 +23,7 @@ from disconer.config.section import (
     Count,
     Fraction,
     HeadSettings,
+    Labels,
     Rate,
     Section,
     Weight,
@@ -41,6 +42,9 @@ class DataConfig(Section):
     train: str = Field(min_length=1, description="Training documents: a file, folder, .zip or .gz in any format.")
     dev: str = Field(min_length=1, description="Development documents: they select the best epoch and stop training.")
     test: str | None = Field(default=None, min_length=1, description="Test documents, measured at the end; null: none.")
+    labels: Labels | None = Field(
+        default=None, description="Labels to predict; other ones are only learned from. null: all of the training data."
+    )
     format: str | None = Field(default=None, description="Format of the documents; null: detected.")
     splitter: SplitterName = Field(
         default="rules",

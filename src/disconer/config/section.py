@@ -18,6 +18,7 @@ Count = Annotated[int, Field(ge=1)]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
 Rate = Annotated[float, Field(gt=0)]
 Weight = Annotated[float, Field(ge=0)]
+Labels = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False, min_length=1)]
 Sizes = Annotated[tuple[Count, ...], Field(strict=False)]  # not strict: YAML has lists, no tuples
 
 

@@ -4,11 +4,14 @@ As Yan et al. (2023, "An Embarrassingly Easy but Strong Baseline for Nested NER"
 sentences, entities and nested entities in every split: each `cons` whose `sem` is a plain type is an entity, also
 inside coordinations; the same type at the same place counts once; titles are sentences; of the two annotations of
 MEDLINE:97218353 the later is taken.
+
+The literature leaves out the terms of all other classes, among them half of all coordinations. With `--types all` the
+training documents keep them, for a model to learn from (`data.labels`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element
@@ -36,6 +39,15 @@ from disconer.text import TOKENIZERS
 
 FILE = "GENIAcorpus3.02.xml"
 CONTINUOUS, FULL = "continuous", "full"
+FIVE, ALL = "five", "all"
+# Classes that the literature leaves out, with some 500 terms or more in the training documents; the rest are OTHER.
+FREQUENT = frozenset(
+    [
+        "amino_acid_monomer", "cell_component", "lipid", "multi_cell", "other_name", "other_organic_compound", "tissue",
+        "virus",
+    ]
+)  # fmt: skip
+OTHER = "other"
 _SOURCE = f"GENIAcorpus3.02.tgz as downloaded, or its {FILE}, or a folder that holds it"
 
 Mention = tuple[str, tuple[Fragment, ...]]  # label, fragments
@@ -70,6 +82,21 @@ def label_of(sem: str) -> str | None:
     return name if name in ("cell_line", "cell_type") else None
 
 
+def any_label_of(sem: str) -> str | None:
+    """The same, with the classes that the literature leaves out.
+
+    >>> any_label_of("G#cell_line"), any_label_of("G#virus"), any_label_of("G#atom"), any_label_of("(AND G#a G#b)")
+    ('cell_line', 'virus', 'other', None)
+    """
+    name = sem.removeprefix("G#")
+    if not name or is_coordination(sem):
+        return None
+    return label_of(sem) or (name if name in FREQUENT else OTHER)
+
+
+LabelOf = Callable[[str], str | None]
+
+
 def read_terms(article: Element) -> tuple[str, list[Fragment], list[Term]]:
     """The text of an article, one sentence per line, the ranges of the sentences, and the terms in them."""
     parts: list[str] = []
@@ -98,35 +125,35 @@ def read_terms(article: Element) -> tuple[str, list[Fragment], list[Term]]:
     return "".join(parts[:-1]), sentences, terms
 
 
-def _plain_mentions(terms: Iterable[Term]) -> Iterator[Mention]:
+def _plain_mentions(terms: Iterable[Term], named: LabelOf) -> Iterator[Mention]:
     for term in terms:
-        label = label_of(term.sem)
+        label = named(term.sem)
         if label:
             yield label, (term.span,)
 
 
-def _member_mentions(terms: Iterable[Term], text: str, ledger: Ledger) -> Iterator[Mention]:
+def _member_mentions(terms: Iterable[Term], text: str, named: LabelOf, ledger: Ledger) -> Iterator[Mention]:
     for term in terms:
         for member, fragments in term.members(text) if is_coordination(term.sem) else ():
-            label = label_of(member.sem)
+            label = named(member.sem)
             if label and fragments:
                 yield label, fragments
             elif label:
                 ledger.lost("members of coordinations that are not in the text")
 
 
-def _n_members(terms: Iterable[Term]) -> int:
+def _n_members(terms: Iterable[Term], named: LabelOf) -> int:
     members = [genia_lex.read_members(term.lex, term.sem) for term in terms if is_coordination(term.sem)]
-    return sum(label_of(member.sem) is not None for some in members for member in some)
+    return sum(named(member.sem) is not None for some in members for member in some)
 
 
-def _document(article: Element, id: str, setting: str, ledger: Ledger, where: Where) -> Document:
+def _document(article: Element, id: str, setting: str, named: LabelOf, ledger: Ledger, where: Where) -> Document:
     text, spans, terms = read_terms(article)
-    mentions = list(_plain_mentions(terms))
+    mentions = list(_plain_mentions(terms, named))
     if setting == FULL:
-        mentions += _member_mentions(terms, text, ledger)
+        mentions += _member_mentions(terms, text, named, ledger)
     else:
-        ledger.lost("members of coordinations, which --setting full keeps", _n_members(terms))
+        ledger.lost("members of coordinations, which --setting full keeps", _n_members(terms, named))
     mentions.sort(key=lambda mention: (mention[1][0].start, -mention[1][-1].end, mention))
     entities: list[Entity] = []
     for label, fragments in mentions:
@@ -164,14 +191,18 @@ def _articles(file: Member, ledger: Ledger) -> dict[str, tuple[Where, Element]]:
     return articles
 
 
-def read_documents(source: Path, setting: str, ledger: Ledger) -> Iterator[Document]:
-    """The documents of the corpus file, in its order."""
+def read_documents(
+    source: Path, setting: str, ledger: Ledger, *, with_others: Collection[str] = ()
+) -> Iterator[Document]:
+    """The documents of the corpus file, in its order. with_others: ids of those that keep terms of other classes."""
     for id, (where, article) in _articles(_corpus_file(source), ledger).items():
-        yield _document(article, id, setting, ledger, where)
+        yield _document(article, id, setting, any_label_of if id in with_others else label_of, ledger, where)
 
 
 def _build(source: Path, options: Mapping[str, str], ledger: Ledger) -> Corpus:
-    documents = {document.id: document for document in read_documents(source, options["setting"], ledger)}
+    with_others = set(split_ids("genia", "train")) if options["types"] == ALL else ()
+    read = read_documents(source, options["setting"], ledger, with_others=with_others)
+    documents = {document.id: document for document in read}
     splits: dict[str, tuple[Document, ...]] = {}
     for split in SPLITS:
         ids = split_ids("genia", split)
@@ -194,6 +225,11 @@ RECIPE = Recipe(
             (CONTINUOUS, FULL),
             "continuous: as in the literature, without the members of coordinations; "
             "full: with them, rebuilt as (mostly discontinuous) entities",
+        ),
+        Option(
+            "types",
+            (FIVE, ALL),
+            "five: those of the literature; all: the training documents also have terms of other types, to learn from",
         ),
     ),
     paper=(1599, 200, 200),

@@ -15,7 +15,7 @@ from disconer.core.errors import DisconerError
 from disconer.nn.arrays import WordArrays
 from disconer.nn.devices import WordBatch, size_multiple, usable_device
 from disconer.nn.heads.kind import kind_of
-from disconer.nn.interfaces import Fetching, Head, Targets, WordEncoder
+from disconer.nn.interfaces import AnyHead, Fetching, Head, Targets, WordEncoder
 from disconer.nn.layers import BiLstm
 from disconer.nn.layers.gcn import Aggcn
 from disconer.nn.runtime import Device, Precision, RuntimeName
@@ -31,6 +31,7 @@ class Words(nn.Module):
         super().__init__()
         self.encoder, self.lstm, self.gcn = encoder, lstm, gcn
         self.dropout = nn.Dropout(dropout)
+        self.size = (encoder.size if lstm is None else lstm.size) + (0 if gcn is None else gcn.size)
 
     def forward(self, batch: WordBatch) -> Tensor:
         """Shape: (B, N, d)"""
@@ -76,16 +77,18 @@ def build_network(config: Config, labels: Sequence[str], encoder: WordEncoder) -
     if config.encoder.frozen:
         for parameter in encoder.pretrained_parameters():
             parameter.requires_grad_(False)
-    words, size = _build_words(config, encoder)
-    return Network(words=words, head=kind_of(config.head).build(config.head, labels, word_size=size))
+    words = _build_words(config, encoder)
+    return Network(words=words, head=build_head(config, labels, words))
 
 
-def _build_words(config: Config, encoder: WordEncoder) -> tuple[Words, int]:
+def build_head(config: Config, labels: Sequence[str], words: Words) -> AnyHead:
+    return kind_of(config.head).build(config.head, labels, word_size=words.size)
+
+
+def _build_words(config: Config, encoder: WordEncoder) -> Words:
     lstm = _build_lstm(config.encoder, encoder.size)
-    size = lstm.size if lstm else encoder.size
-    gcn = _build_gcn(config.syntax.gcn, size) if config.syntax.gcn else None
-    words = Words(encoder=encoder, dropout=config.encoder.dropout, lstm=lstm, gcn=gcn)
-    return words, size + (config.syntax.gcn.size if config.syntax.gcn else 0)
+    gcn = _build_gcn(config.syntax.gcn, lstm.size if lstm else encoder.size) if config.syntax.gcn else None
+    return Words(encoder=encoder, dropout=config.encoder.dropout, lstm=lstm, gcn=gcn)
 
 
 def _build_lstm(config: EncoderConfig, input_size: int) -> BiLstm | None:

@@ -84,6 +84,7 @@ def propose(
     values = base.to_dict()
     paths = {split: _seen_from(folder, splits.paths.get(split)) for split in (TRAIN, DEV, TEST)}
     values["data"] |= {**paths, "format": None if splits.assigned else splits.format, "splitter": survey.splitter}
+    values["data"]["labels"] = None  # those of a preset's corpus are not of this one
     values["head"] = proposal.settings.model_dump(mode="json")
     values["training"]["batch_tokens"] = _batch_tokens(survey.words, values["training"]["batch_tokens"])
     return Proposed(config_from_dict(values), proposal.findings)

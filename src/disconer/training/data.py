@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from disconer.config import DataConfig, SyntaxConfig
 from disconer.core.corpus import seen_in_training
@@ -20,12 +20,20 @@ from disconer.training.display import Display
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
-    """Segmented documents of each split, and the labels that can be learned."""
+    """Segmented documents of each split.
+
+    labels: those that are predicted. others: of entities that are only learned from; dev and test have none of these.
+    """
 
     train: list[Document]
     dev: list[Document]
     test: list[Document] | None
     labels: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        return tuple(sorted((*self.labels, *self.others)))
 
     def words(self) -> set[str]:
         """The distinct words of train and dev."""
@@ -45,14 +53,23 @@ class TrainingData:
 def read_data(config: DataConfig, *, seed: int = 0) -> TrainingData:
     """Read all splits; unusable data is an error. seed: draws the training documents, if only a share is used."""
     train = drawn(_read_split(config, config.train), config.share, seed)
-    labels = _labels(train)
-    if not labels:
+    learned = _labels(train)
+    if not learned:
         raise DisconerError(
             "The training data has no entities",
             where=Where(config.train),
             fix="Check the path, and that annotations and texts are in the same place (`disconer stats` shows them).",
         )
-    dev = _read_split(config, config.dev)
+    labels = learned if config.labels is None else learned & set(config.labels)
+    if not labels:
+        raise DisconerError(
+            "The training data has no entity of a label that is to be predicted",
+            where=Where(config.train),
+            got=f"the labels {', '.join(sorted(learned))}",
+            expected=f"some of {', '.join(config.labels or ())} (data.labels)",
+            fix="Correct data.labels, or set it to null to predict all labels.",
+        )
+    dev = _read_predicted(config, config.dev)
     if not labels & _labels(dev):
         raise DisconerError(
             "The dev data has no entity of a label that the training data has, so epochs cannot be compared on it",
@@ -61,8 +78,19 @@ def read_data(config: DataConfig, *, seed: int = 0) -> TrainingData:
             expected=f"some of {', '.join(sorted(labels))}",
             fix="Give annotated dev data of the same kind (`disconer init` splits a folder of data).",
         )
-    test = None if config.test is None else _read_split(config, config.test)
-    return TrainingData(train, dev, test, tuple(sorted(labels)))
+    test = None if config.test is None else _read_predicted(config, config.test)
+    return TrainingData(train, dev, test, tuple(sorted(labels)), tuple(sorted(learned - labels)))
+
+
+def _read_predicted(config: DataConfig, path: str) -> list[Document]:
+    """A split to measure on: with the entities that are to be predicted."""
+    documents = _read_split(config, path)
+    if config.labels is None:
+        return documents
+    kept = set(config.labels)
+    return [
+        document.replace(entities=[one for one in document.entities if one.label in kept]) for document in documents
+    ]
 
 
 def _read_split(config: DataConfig, path: str) -> list[Document]:
@@ -109,4 +137,4 @@ def with_heads(data: TrainingData, config: SyntaxConfig, display: Display) -> Tr
     dev = syntax(data.dev, account)
     test = None if data.test is None else syntax(data.test, account)
     display.notes(account.lines())
-    return TrainingData(train, dev, test, data.labels)
+    return replace(data, train=train, dev=dev, test=test)

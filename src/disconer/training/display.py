@@ -33,6 +33,8 @@ class Display:
         sizes = [("train", data.train), ("dev", data.dev), ("test", data.test)]
         listed = ", ".join(f"{len(documents):,} {name}" for name, documents in sizes if documents is not None)
         self._lines.say(f"documents: {listed}; labels: {', '.join(data.labels)}")
+        if data.others:
+            self._lines.say(f"learned from, but not predicted (data.labels): {', '.join(data.others)}")
         for sentence in data.seen_in_training():
             self._lines.say(f"warning: {sentence}")
         if data.unseen_labels:

@@ -28,6 +28,7 @@ from disconer.text.syntax.spec import NONE
 from disconer.training.display import Display
 from disconer.training.examples import Batch, Example, Plan, Step
 from disconer.training.optimizer import Adversary, build_optimizer, build_schedule
+from disconer.training.predicted import predicted_model
 from disconer.training.state import EpochWriter, Progress, RunFolder
 
 
@@ -79,6 +80,7 @@ class Loop:
     """Trains a model for all epochs, or until dev F1 has not improved for `patience` epochs.
 
     context: subwords of a passage; see `Windower`.
+    labels: those that are measured and saved.
     """
 
     def __init__(
@@ -91,9 +93,10 @@ class Loop:
         display: Display,
         *,
         context: int,
+        labels: Sequence[str],
     ) -> None:
         self.settings = model.config.training
-        self.model, self.dev = model, dev
+        self.model, self.predicted, self.dev = model, predicted_model(model, labels), dev
         self.windows = [example.window for example in examples]
         self.targets = [model.network.head.window_targets(example.window, example.entities) for example in examples]
         self.folder, self.accelerator, self.display = folder, accelerator, display
@@ -121,7 +124,7 @@ class Loop:
         if resume:
             self.progress = self.folder.load_last(self.model, self.parts)
             if self.progress.is_best and self.accelerator.is_main_process:
-                self.folder.save_best(self.model, self.model.network.state_dict())
+                self.folder.save_best(self.predicted, self.model.network.state_dict())
         else:
             self._save()
             self._writer.finish()
@@ -143,7 +146,8 @@ class Loop:
         loss = self.train_epoch(epoch)
         trained = time.perf_counter()
         self.display.measuring(epoch)
-        recognizer = Recognizer(self.model, device=self.accelerator.device, parser=NONE)
+        labels = self.predicted.model.labels
+        recognizer = Recognizer(self.model, device=self.accelerator.device, parser=NONE, labels=labels)
         evaluation = measure(recognizer, self.dev, self.accelerator).evaluation
         rate = self.schedule.get_last_lr()[-1]
         seconds = {"train_seconds": trained - started, "seconds": time.perf_counter() - started}
@@ -153,7 +157,7 @@ class Loop:
 
     def _save(self) -> None:
         if self.accelerator.is_main_process:
-            self._writer.save(self.model, self.progress, self.parts)
+            self._writer.save(self.predicted, self.progress, self.parts)
 
     def train_epoch(self, epoch: int) -> float:
         """All passes of an epoch; returns the mean loss per example."""

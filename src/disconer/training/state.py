@@ -23,6 +23,7 @@ from disconer.evaluate.entity_lists import LISTS
 from disconer.nn.weights import write_weights
 from disconer.runs.output_folder import Stateful, check_folder, save_state
 from disconer.store.checkpoint import Model, save_model
+from disconer.training.predicted import PredictedModel
 
 BEST, LAST = RUN_FOLDERS
 SPEED = "speed.json"
@@ -122,20 +123,20 @@ class RunFolder:
         for file in (self._state, self._metrics, *measured, self.path / SPEED, self.config, self.facts):
             file.unlink(missing_ok=True)
 
-    def save(self, model: Model, end: EpochEnd) -> None:
+    def save(self, predicted: PredictedModel, end: EpochEnd) -> None:
         """Save the end of an epoch: the last model, then the state, then the best model if this epoch is the best.
 
         The best model must not be of an epoch that no state has: a resumed run repeats that epoch, and may learn
         something else. If the run is killed between the two, the best model is saved when it is resumed (`Loop.begin`).
         """
-        _save_model(model, self.last, end.weights)
+        _save_model(predicted, self.last, end.weights)
         replace_file(self._metrics, "".join(f"{json.dumps(record)}\n" for record in end.history).encode())
         save_state({"network": end.weights, "history": end.history, **end.parts}, self._state)
         if end.is_best:
-            self.save_best(model, end.weights)
+            self.save_best(predicted, end.weights)
 
-    def save_best(self, model: Model, weights: Mapping[str, torch.Tensor]) -> None:
-        _save_model(model, self.best, weights)
+    def save_best(self, predicted: PredictedModel, learned: Mapping[str, torch.Tensor]) -> None:
+        _save_model(predicted, self.best, learned)
 
     def load_last(self, model: Model, parts: dict[str, Stateful]) -> Progress:
         """Restore a run to the end of its last complete epoch."""
@@ -154,12 +155,16 @@ class RunFolder:
             ) from error
 
 
-def _save_model(model: Model, folder: Path, weights: Mapping[str, torch.Tensor]) -> None:
-    """Only the weights change between epochs; they are written last, so if they exist, everything does."""
+def _save_model(predicted: PredictedModel, folder: Path, learned: Mapping[str, torch.Tensor]) -> None:
+    """Only the weights change between epochs; they are written last, so if they exist, everything does.
+
+    learned: the weights of the trained network.
+    """
+    weights = predicted.weights(learned)
     if (folder / WEIGHTS).is_file():
         write_weights(weights, folder / WEIGHTS)
     else:
-        save_model(model, folder, weights)
+        save_model(predicted.model, folder, weights)
 
 
 class EpochWriter:
@@ -174,15 +179,15 @@ class EpochWriter:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="saving") if aside else None
         self._writing: Future[None] | None = None
 
-    def save(self, model: Model, progress: Progress, parts: dict[str, Stateful]) -> None:
+    def save(self, predicted: PredictedModel, progress: Progress, parts: dict[str, Stateful]) -> None:
         states = {name: part.state_dict() for name, part in parts.items()}
-        end = EpochEnd(model.network.state_dict(), [*progress.history], progress.is_best, states)
+        end = EpochEnd(predicted.model.network.state_dict(), [*progress.history], progress.is_best, states)
         if self._pool is None:
-            self._folder.save(model, end)
+            self._folder.save(predicted, end)
             return
         self.finish()
         copy = EpochEnd(copied(end.weights), end.history, end.is_best, copied(states))
-        self._writing = self._pool.submit(self._folder.save, model, copy)
+        self._writing = self._pool.submit(self._folder.save, predicted, copy)
 
     def __enter__(self) -> EpochWriter:
         return self

@@ -92,7 +92,7 @@ def _train(
         if force:
             folder.remove_run()  # only now: whatever stopped the new run before has left the earlier one
         write_record(folder, config, facts)
-    loop = Loop(model, examples, data.dev, folder, accelerator, display, context=windower.context)
+    loop = Loop(model, examples, data.dev, folder, accelerator, display, context=windower.context, labels=data.labels)
     loop.begin(resume=resume)
     on_gpu = accelerator.device.type != "cpu"  # then there are cores to spare
     with graphs_ahead(folder.last, now=on_gpu and accelerator.is_main_process) as graphs:
@@ -117,10 +117,10 @@ def _check_processes(accelerator: Accelerator, folder: RunFolder, config: Config
 def first_model(config: Config, data: TrainingData) -> tuple[Model, Sequence[str]]:
     """The model before the first step, on a pretrained encoder or from a model, and notes on what it starts from."""
     if config.training.start_from is not None:
-        return started_model(config, config.training.start_from, data.labels)
+        return started_model(config, config.training.start_from, data.learned)
     encoding = ENCODER_KINDS.get(config.encoder.kind).load(config.encoder, data.words)
-    network = build_network(config, data.labels, encoding.encoder)
-    return Model(network, encoding.reader, config, data.labels), encoding.notes
+    network = build_network(config, data.learned, encoding.encoder)
+    return Model(network, encoding.reader, config, data.learned), encoding.notes
 
 
 def _examples(data: TrainingData, windower: Windower, config: Config, display: Display) -> list[Example]:

@@ -108,6 +108,7 @@ class Aggcn(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
+        self.size = output_size
         self.first = DenseStack(size=size, layers=first_layers, dropout=dropout)
         self.further = nn.ModuleList(
             AttentionBlock(size=size, heads=heads, layers=further_layers, dropout=dropout) for _ in range(blocks - 1)
@@ -115,7 +116,7 @@ class Aggcn(nn.Module):
         self.reduce = nn.Linear(size, output_size)
 
     def forward(self, words: Tensor, heads: Tensor, parsed: Tensor, word_mask: Tensor) -> Tensor:
-        """What syntax adds to each word; zero for sentences without a parse.  Shape: (B, N, output_size)"""
+        """What syntax adds to each word; zero for sentences without a parse.  Shape: (B, N, size)"""
         hidden = self.first(words, dependency_adjacency(heads, word_mask).to(words.dtype))
         for block in self.further:
             hidden = block(hidden, word_mask)
