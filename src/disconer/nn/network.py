@@ -31,7 +31,12 @@ class Words(nn.Module):
         super().__init__()
         self.encoder, self.lstm, self.gcn = encoder, lstm, gcn
         self.dropout = nn.Dropout(dropout)
-        self.size = (encoder.size if lstm is None else lstm.size) + (0 if gcn is None else gcn.size)
+
+    @property
+    def size(self) -> int:
+        """Of a word vector."""
+        size = self.encoder.size if self.lstm is None else self.lstm.size
+        return size if self.gcn is None else size + self.gcn.size
 
     def forward(self, batch: WordBatch) -> Tensor:
         """Shape: (B, N, d)"""
