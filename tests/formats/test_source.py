@@ -32,7 +32,7 @@ def make_zip(path: Path, *members: str, content: str = LINE) -> Path:
 
 
 def test_a_folder_gives_its_files_by_name_and_no_hidden_ones(tmp_path: Path) -> None:
-    for name in ("b.txt", "a/z.txt", "a/b/c.txt.gz", ".hidden", ".git/config", "a/.DS_Store"):
+    for name in ("b.txt", "a/z.txt", "a/b/c.txt.gz", ".hidden", ".git/config", "a/.DS_Store", "__pycache__/m.pyc"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress(b"c") if name.endswith(".gz") else b"x")

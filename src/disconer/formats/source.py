@@ -197,7 +197,7 @@ def _file_member(path: str, name: str) -> Member:
 
 def _folder_members(root: str) -> Iterator[Member]:
     for folder, folders, files in os.walk(root, followlinks=False):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "__pycache__"]
         below = "" if folder == root else folder[len(root) :].strip(os.sep).replace(os.sep, "/") + "/"
         for name in files:
             if not name.startswith("."):
