@@ -96,6 +96,19 @@ def test_gold_labels_that_the_model_does_not_have_are_named(folder: Path, capsys
     assert said in capsys.readouterr().err
 
 
+def test_some_labels_alone(folder: Path) -> None:
+    write([annotated("ADR: pain … hands", "Place: knees", id="a")], folder / "gold.jsonl", force=True)
+    write([annotated("ADR: pain … hands", "Side: left", id="a")], folder / "predicted.jsonl", force=True)
+    arguments = (folder / "gold.jsonl", "--predictions", folder / "predicted.jsonl", "--json")
+    assert json.loads(run(*arguments))["overall"]["f1"] == 0.5
+    figures = json.loads(run(*arguments, "--labels", "ADR"))
+    assert (figures["overall"]["f1"], list(figures["labels"])) == (1.0, ["ADR"])
+    figures = json.loads(run(*arguments, "--labels", "ADR, Side"))
+    assert (figures["overall"]["gold"], figures["overall"]["predicted"]) == (1, 2)
+    with pytest.raises(DisconerError, match="Neither gold nor predicted entities have the label adr"):
+        run(*arguments, "--labels", "adr")
+
+
 @pytest.mark.usefixtures("model")
 def test_page_of_a_trained_model_has_its_learning_curve(folder: Path) -> None:
     epochs = [{"epoch": epoch, "loss": 1.0, "dev_f1": 0.5, "dev_f1_discontinuous": 0.1} for epoch in (1, 2)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +13,8 @@ import typer
 
 from disconer.cli.console import progress, report, show_evaluation
 from disconer.cli.model_options import PrecisionOption, RuntimeOption
-from disconer.core.errors import DisconerError, listed
+from disconer.core.corpus import with_labels
+from disconer.core.errors import DisconerError, Where, listed
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.core.version import __version__
@@ -38,16 +39,16 @@ def evaluate_files(
     from_format: str | None = None,
     predictions_format: str | None = None,
     missing_as_empty: bool = False,
+    labels: Collection[str] | None = None,
     html: Path | None = None,
     force: bool = False,
     ledger: Ledger | None = None,
 ) -> Evaluation:
     """Compare gold documents with a model's predictions, or with predictions from a file.
 
+    labels: only entities with these count, gold or predicted; None: all.
     html: file for a report with all metrics and every wrong sentence.
     """
-    from disconer.evaluate import paired
-
     if (model is None) == (predictions is None):
         raise DisconerError(
             "Evaluation needs either a model or predictions", fix="Give one of --model and --predictions."
@@ -55,10 +56,13 @@ def evaluate_files(
     if html:
         refuse_existing(html, force)
     documents = progress(read(gold, from_format, ledger), "documents")
-    compared = {"gold": str(gold), "model": model, "predictions": predictions}
+    shown = None if labels is None else ", ".join(labels)
+    compared = {"gold": str(gold), "model": model, "predictions": predictions, "labels": shown}
     if predictions is not None:
         predicted: Iterable[Document] = read(predictions, predictions_format, ledger)
-        return _compare(paired(documents, predicted, missing_as_empty=missing_as_empty), html, compared)
+        evaluation = _compare(_pairs(documents, predicted, labels, missing_as_empty), html, compared)
+        _check_labels(evaluation, labels, gold)
+        return evaluation
     from disconer.predict.recognizer import Recognizer
 
     recognizer = Recognizer.from_pretrained(
@@ -66,9 +70,29 @@ def evaluate_files(
     )
     documents, texts = tee(documents)
     predicted = recognizer.annotate(document.replace(entities=()) for document in texts)
-    evaluation = _compare(paired(documents, predicted, missing_as_empty=missing_as_empty), html, compared)
+    evaluation = _compare(_pairs(documents, predicted, labels, missing_as_empty), html, compared)
+    _check_labels(evaluation, labels, gold)
     _warn_of_other_labels(evaluation, recognizer.labels)
     return evaluation
+
+
+def _pairs(
+    gold: Iterable[Document], predicted: Iterable[Document], labels: Collection[str] | None, missing_as_empty: bool
+) -> Iterable[tuple[Document, Document]]:
+    from disconer.evaluate import paired
+
+    pairs = paired(gold, predicted, missing_as_empty=missing_as_empty)
+    return pairs if labels is None else ((with_labels(one, labels), with_labels(other, labels)) for one, other in pairs)
+
+
+def _check_labels(evaluation: Evaluation, labels: Collection[str] | None, gold: Path) -> None:
+    """A label that nothing has is a slip."""
+    if labels is not None and (unknown := [label for label in labels if label not in evaluation.labels]):
+        raise DisconerError(
+            f"Neither gold nor predicted entities have the label{'s' * (len(unknown) > 1)} {listed(unknown, _SHOWN)}",
+            where=Where(str(gold)),
+            fix="Correct --labels. `disconer stats` counts the labels of the gold documents.",
+        )
 
 
 def _warn_of_other_labels(evaluation: Evaluation, known: Sequence[str]) -> None:
@@ -77,7 +101,8 @@ def _warn_of_other_labels(evaluation: Evaluation, known: Sequence[str]) -> None:
     if other:
         print(
             f"warning: the model does not have {len(other)} of the gold labels, so their {sum(other.values()):,} "
-            f"entities count as missed: {listed(list(other), _SHOWN)}. It has {listed(known, _SHOWN)}.",
+            f"entities count as missed: {listed(list(other), _SHOWN)}. It has {listed(known, _SHOWN)}. "
+            "--labels evaluates some labels alone.",
             file=sys.stderr,
         )
 
@@ -124,6 +149,10 @@ def evaluate_cli(
             "--missing-as-empty", help="Treat gold documents without a prediction as having no predicted entities."
         ),
     ] = False,
+    labels: Annotated[
+        str | None,
+        typer.Option("--labels", metavar="A,B", help="Only entities with these labels, gold and predicted."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all metrics as JSON.")] = False,
     html: Annotated[
         Path | None,
@@ -144,6 +173,7 @@ def evaluate_cli(
         from_format=from_format,
         predictions_format=predictions_format,
         missing_as_empty=missing_as_empty,
+        labels=None if labels is None else [label.strip() for label in labels.split(",")],
         html=html,
         force=force,
         ledger=ledger,

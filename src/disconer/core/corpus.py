@@ -1,9 +1,9 @@
-"""A corpus: documents by split; which of them have a text that a model has read in training."""
+"""A corpus: documents by split; those with some labels alone, and those whose text a model has read in training."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,11 @@ class Corpus:
 def text_key(document: Document) -> bytes:
     """What is equal for documents of one text, however its white space is."""
     return hashlib.sha256(" ".join(document.text.split()).encode("utf-8", "surrogatepass")).digest()
+
+
+def with_labels(document: Document, labels: Collection[str]) -> Document:
+    """A document with its entities of some labels, and no others."""
+    return document.replace(entities=tuple(entity for entity in document.entities if entity.label in labels))
 
 
 def seen_in_training(train: Iterable[Document], others: Mapping[str, Iterable[Document]]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from disconer.config import DataConfig, SyntaxConfig
-from disconer.core.corpus import seen_in_training
+from disconer.core.corpus import seen_in_training, with_labels
 from disconer.core.errors import DisconerError, Where
 from disconer.core.progress import progress
 from disconer.core.types import Document
@@ -85,12 +85,7 @@ def read_data(config: DataConfig, *, seed: int = 0) -> TrainingData:
 def _read_predicted(config: DataConfig, path: str) -> list[Document]:
     """A split to measure on: with the entities that are to be predicted."""
     documents = _read_split(config, path)
-    if config.labels is None:
-        return documents
-    kept = set(config.labels)
-    return [
-        document.replace(entities=[one for one in document.entities if one.label in kept]) for document in documents
-    ]
+    return documents if config.labels is None else [with_labels(document, config.labels) for document in documents]
 
 
 def _read_split(config: DataConfig, path: str) -> list[Document]:
