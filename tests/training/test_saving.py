@@ -11,12 +11,17 @@ import pytest
 import torch
 
 from disconer import DisconerError
-from disconer.store.checkpoint import load_model
+from disconer.runs.output_folder import Stateful
+from disconer.store.checkpoint import Model, load_model
 from disconer.training.predicted import PredictedModel
 from disconer.training.state import EpochWriter, Progress, RunFolder, copied
 from nn.toy import letter_model
 
 HISTORY = [{"epoch": 1, "dev_f1": 0.5}]
+
+
+def save(writer: EpochWriter, model: Model, progress: Progress, parts: dict[str, Stateful]) -> None:
+    writer.save(PredictedModel(model, {}), model.network.state_dict(), progress, parts)
 
 
 def test_what_is_saved_aside_is_what_was_there_when_it_was_asked_for(
@@ -36,7 +41,7 @@ def test_what_is_saved_aside_is_what_was_there_when_it_was_asked_for(
                 parameter.add_(1)
         return True
 
-    writer.save(PredictedModel(model, {}), Progress(list(HISTORY)), {"optimizer": optimizer})
+    save(writer, model, Progress(list(HISTORY)), {"optimizer": optimizer})
     writer.finish()
     assert begun == [True]
     for folder in (tmp_path / "best", tmp_path / "last"):
@@ -53,9 +58,9 @@ def test_a_full_disk_is_told_when_the_next_epoch_ends(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(RunFolder, "save", full)
     writer = EpochWriter(RunFolder(tmp_path), aside=True)
-    writer.save(PredictedModel(letter_model(), {}), Progress(list(HISTORY)), {})
+    save(writer, letter_model(), Progress(list(HISTORY)), {})
     with pytest.raises(DisconerError, match="the disk is full"):
-        writer.save(PredictedModel(letter_model(), {}), Progress(list(HISTORY)), {})
+        save(writer, letter_model(), Progress(list(HISTORY)), {})
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -68,7 +73,7 @@ def test_no_thread_is_left_behind(fails: bool, tmp_path: Path, monkeypatch: pyte
     before = set(threading.enumerate())
     writer = EpochWriter(RunFolder(tmp_path), aside=True)
     with pytest.raises(DisconerError) if fails else nullcontext(), writer:
-        writer.save(PredictedModel(letter_model(), {}), Progress(list(HISTORY)), {})
+        save(writer, letter_model(), Progress(list(HISTORY)), {})
     assert not set(threading.enumerate()) - before
 
 
@@ -81,7 +86,7 @@ def test_who_stops_a_training_may_resume_it_at_once(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(RunFolder, "save", slow)
     writer = EpochWriter(RunFolder(tmp_path), aside=True)
-    writer.save(PredictedModel(letter_model(), {}), Progress(list(HISTORY)), {})
+    save(writer, letter_model(), Progress(list(HISTORY)), {})
     with pytest.raises(KeyboardInterrupt), writer:
         raise KeyboardInterrupt
     assert written == [True]

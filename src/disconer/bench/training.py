@@ -25,6 +25,7 @@ from disconer.store.checkpoint import Model
 from disconer.training.display import Display
 from disconer.training.examples import Example, Learnable, make_examples
 from disconer.training.loop import Loop
+from disconer.training.predicted import predicted_model
 from disconer.training.state import RunFolder
 
 EPOCH = 1  # its plan is run again and again, so that all rounds have the same batches
@@ -70,7 +71,8 @@ def measure_training(
     encoder = _TrainedEncoder(BareEncoder(model, accelerator.device), accelerator)
     copy = replace(model, network=deepcopy(model.network), config=_one_pass(model.config))
     folder, display = RunFolder(Path("unused")), Display(quiet=True)
-    loop = Loop(copy, examples, [], folder, accelerator, display, context=windower.context, labels=model.labels)
+    predicted = predicted_model(copy, copy.labels)
+    loop = Loop(copy, predicted, examples, [], folder, accelerator, display, context=windower.context)
     steps = loop.plan.steps(EPOCH)
     batches = [
         WordBatch.from_arrays(

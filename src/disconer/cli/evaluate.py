@@ -60,9 +60,7 @@ def evaluate_files(
     compared = {"gold": str(gold), "model": model, "predictions": predictions, "labels": shown}
     if predictions is not None:
         predicted: Iterable[Document] = read(predictions, predictions_format, ledger)
-        evaluation = _compare(_pairs(documents, predicted, labels, missing_as_empty), html, compared)
-        _check_labels(evaluation, labels, gold)
-        return evaluation
+        return _compare(_pairs(documents, predicted, labels, missing_as_empty), html, compared, labels)
     from disconer.predict.recognizer import Recognizer
 
     recognizer = Recognizer.from_pretrained(
@@ -70,8 +68,8 @@ def evaluate_files(
     )
     documents, texts = tee(documents)
     predicted = recognizer.annotate(document.replace(entities=()) for document in texts)
-    evaluation = _compare(_pairs(documents, predicted, labels, missing_as_empty), html, compared)
-    _check_labels(evaluation, labels, gold)
+    unsure = None if labels is None else [label for label in labels if label not in recognizer.labels]
+    evaluation = _compare(_pairs(documents, predicted, labels, missing_as_empty), html, compared, unsure)
     _warn_of_other_labels(evaluation, recognizer.labels)
     return evaluation
 
@@ -85,12 +83,12 @@ def _pairs(
     return pairs if labels is None else ((with_labels(one, labels), with_labels(other, labels)) for one, other in pairs)
 
 
-def _check_labels(evaluation: Evaluation, labels: Collection[str] | None, gold: Path) -> None:
+def _check_labels(evaluation: Evaluation, labels: Collection[str], gold: str) -> None:
     """A label that nothing has is a slip."""
-    if labels is not None and (unknown := [label for label in labels if label not in evaluation.labels]):
+    if unknown := [label for label in labels if label not in evaluation.labels]:
         raise DisconerError(
             f"Neither gold nor predicted entities have the label{'s' * (len(unknown) > 1)} {listed(unknown, _SHOWN)}",
-            where=Where(str(gold)),
+            where=Where(gold),
             fix="Correct --labels. `disconer stats` counts the labels of the gold documents.",
         )
 
@@ -108,9 +106,12 @@ def _warn_of_other_labels(evaluation: Evaluation, known: Sequence[str]) -> None:
 
 
 def _compare(
-    pairs: Iterable[tuple[Document, Document]], html: Path | None, compared: Mapping[str, object | None]
+    pairs: Iterable[tuple[Document, Document]],
+    html: Path | None,
+    compared: Mapping[str, object | None],
+    labels: Collection[str] | None,
 ) -> Evaluation:
-    """compared: what is compared, by name; shown on the page."""
+    """compared: what is compared, by name; shown on the page. labels: those that some entity must have."""
     from disconer.evaluate import Evaluation
     from disconer.render.report import Report, learning_curve
 
@@ -119,6 +120,7 @@ def _compare(
         evaluation.add(*pair)
         if html:
             report.add(*pair)
+    _check_labels(evaluation, labels or (), str(compared["gold"]))
     if html:
         facts = {name: str(value) for name, value in compared.items() if value is not None}
         epochs = learning_curve(facts["model"]) if "model" in facts else []

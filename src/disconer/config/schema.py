@@ -43,7 +43,8 @@ class DataConfig(Section):
     dev: str = Field(min_length=1, description="Development documents: they select the best epoch and stop training.")
     test: str | None = Field(default=None, min_length=1, description="Test documents, measured at the end; null: none.")
     labels: Labels | None = Field(
-        default=None, description="Labels to predict; other ones are only learned from. null: all of the training data."
+        default=None,
+        description="Labels to predict; others are learned from, if the head can. null: all of the training data.",
     )
     format: str | None = Field(default=None, description="Format of the documents; null: detected.")
     splitter: SplitterName = Field(

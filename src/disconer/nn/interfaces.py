@@ -121,15 +121,16 @@ AxisNames: TypeAlias = Mapping[int, Sequence[Hashable]]  # by axis, what each pl
 
 @runtime_checkable
 class Transferable(Protocol):
-    """A head that can start from the parameters of another of its kind (`training.start_from`).
+    """A head that can start from the parameters of another of its kind (`training.start_from`), and, if
+    `HeadKind.scores_labels_apart`, be saved without some of the labels that it has learned (`data.labels`).
 
-    This method is optional: a head without it starts fresh.
+    This method is optional: a head without it starts fresh, and learns no labels but those that it predicts.
     """
 
     def axis_names(self) -> Mapping[str, AxisNames]:
-        """For each parameter whose size depends on labels or other settings, names for the positions along such axes.
-        Positions with the same name in both heads are taken over, the others start fresh. All other parameters are
-        taken over completely.
+        """For each parameter or buffer whose size depends on labels or other settings, names for the positions along
+        such axes. Positions with the same name in both heads are taken over, the others start fresh. All other
+        parameters are taken over completely.
 
         An output layer with a row per label and one for no entity: {"output.weight": {0: (None, *labels)}, …}.
         """

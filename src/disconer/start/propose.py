@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from disconer.config import Config, DataConfig, config_from_dict, load_head
+from disconer.config import Config, DataConfig, TrainingConfig, config_from_dict, load_head
 from disconer.core.ledger import Amount
 from disconer.core.places import CONFIG
 from disconer.evaluate.stats import Survey
@@ -61,6 +61,7 @@ def read_start(name: str) -> Start:
 
 STEPS = 100  # per epoch, at least: small data needs small batches to learn from at all
 SMALLEST_BATCH = 128
+LARGE_BATCH = 1024  # the smallest that the rates of presets were tried with
 LISTED = 8  # labels named one by one
 
 
@@ -86,7 +87,11 @@ def propose(
     values["data"] |= {**paths, "format": None if splits.assigned else splits.format, "splitter": survey.splitter}
     values["data"]["labels"] = None  # those of a preset's corpus are not of this one
     values["head"] = proposal.settings.model_dump(mode="json")
-    values["training"]["batch_tokens"] = _batch_tokens(survey.words, values["training"]["batch_tokens"])
+    training = values["training"]
+    training["batch_tokens"] = _batch_tokens(survey.words, training["batch_tokens"])
+    if training["batch_tokens"] < LARGE_BATCH:  # the higher rates of a preset were chosen with its batches
+        for name in ("head_rate", "adversarial"):
+            training[name] = min(training[name], TrainingConfig.model_fields[name].default)
     return Proposed(config_from_dict(values), proposal.findings)
 
 

@@ -125,6 +125,8 @@ def _data_lines(config: Config) -> Iterator[str]:
     for split, use in uses:
         if path := getattr(config.data, split):
             yield f"- {split}: `{public_name(path)}` ({use})"
+    if config.data.labels is not None:
+        yield "- entities of other labels, if training had any, were learned from or left out (`data.labels`)"
 
 
 def public_name(path: str) -> str:

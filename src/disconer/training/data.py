@@ -23,6 +23,7 @@ class TrainingData:
     """Segmented documents of each split.
 
     labels: those that are predicted. others: of entities that are only learned from; dev and test have none of these.
+    left_out: labels of training entities that are not even learned from. absent: labels to predict that none has.
     """
 
     train: list[Document]
@@ -30,6 +31,8 @@ class TrainingData:
     test: list[Document] | None
     labels: tuple[str, ...]
     others: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
     @property
     def learned(self) -> tuple[str, ...]:
@@ -50,8 +53,12 @@ class TrainingData:
         return tuple(sorted((_labels(self.dev) | _labels(self.test or [])) - set(self.labels)))
 
 
-def read_data(config: DataConfig, *, seed: int = 0) -> TrainingData:
-    """Read all splits; unusable data is an error. seed: draws the training documents, if only a share is used."""
+def read_data(config: DataConfig, *, seed: int = 0, learn_others: bool = False) -> TrainingData:
+    """Read all splits; unusable data is an error.
+
+    seed: draws the training documents, if only a share is used. learn_others: keep training entities of labels that
+        are not to be predicted (`data.labels`).
+    """
     train = drawn(_read_split(config, config.train), config.share, seed)
     learned = _labels(train)
     if not learned:
@@ -69,23 +76,31 @@ def read_data(config: DataConfig, *, seed: int = 0) -> TrainingData:
             expected=f"some of {', '.join(config.labels or ())} (data.labels)",
             fix="Correct data.labels, or set it to null to predict all labels.",
         )
-    dev = _read_predicted(config, config.dev)
+    others = learned - labels
+    if not learn_others:
+        train = [with_labels(document, labels) for document in train] if others else train
+    dev = _read_split(config, config.dev)
     if not labels & _labels(dev):
         raise DisconerError(
-            "The dev data has no entity of a label that the training data has, so epochs cannot be compared on it",
+            "The dev data has no entity of a label that the model can predict, so epochs cannot be compared on it",
             where=Where(config.dev),
             got=f"the labels {', '.join(sorted(_labels(dev))) or '(none)'}",
             expected=f"some of {', '.join(sorted(labels))}",
             fix="Give annotated dev data of the same kind (`disconer init` splits a folder of data).",
         )
-    test = None if config.test is None else _read_predicted(config, config.test)
-    return TrainingData(train, dev, test, tuple(sorted(labels)), tuple(sorted(learned - labels)))
-
-
-def _read_predicted(config: DataConfig, path: str) -> list[Document]:
-    """A split to measure on: with the entities that are to be predicted."""
-    documents = _read_split(config, path)
-    return documents if config.labels is None else [with_labels(document, config.labels) for document in documents]
+    test = None if config.test is None else _read_split(config, config.test)
+    if config.labels is not None:  # the splits to measure on have nothing else
+        dev = [with_labels(document, config.labels) for document in dev]
+        test = test and [with_labels(document, config.labels) for document in test]
+    return TrainingData(
+        train,
+        dev,
+        test,
+        tuple(sorted(labels)),
+        others=tuple(sorted(others)) if learn_others else (),
+        left_out=() if learn_others else tuple(sorted(others)),
+        absent=tuple(sorted(set(config.labels or ()) - learned)),
+    )
 
 
 def _read_split(config: DataConfig, path: str) -> list[Document]:

@@ -35,6 +35,11 @@ class Display:
         self._lines.say(f"documents: {listed}; labels: {', '.join(data.labels)}")
         if data.others:
             self._lines.say(f"learned from, but not predicted (data.labels): {', '.join(data.others)}")
+        if data.left_out:
+            left_out = ", ".join(data.left_out)
+            self._lines.say(f"left out, as this head learns only labels that it predicts (data.labels): {left_out}")
+        if data.absent:
+            self._lines.say(f"warning: labels to predict that no training entity has: {', '.join(data.absent)}")
         for sentence in data.seen_in_training():
             self._lines.say(f"warning: {sentence}")
         if data.unseen_labels:

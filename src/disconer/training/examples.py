@@ -6,7 +6,7 @@ import hashlib
 import math
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import Any
@@ -24,23 +24,26 @@ from disconer.text.alignment import TokenEntity, Unaligned, align
 class Learnable:
     """Counts training entities, and those that the model can never find, by reason.
 
-    head: settings of the head.
+    head: settings of the head. labels: of the entities that count, those to predict; None: all.
     unaligned: by reason why tokens of one sentence cannot express them.
     cut: in a sentence too long for the encoder, and not completely in the window that owns their first word.
     lost: by reason why the head cannot express them.
     """
 
     head: HeadSettings
+    labels: Collection[str] | None = None
     entities: int = 0
     unaligned: Counter[str] = field(default_factory=Counter)
     cut: int = 0
     lost: Counter[str] = field(default_factory=Counter)
 
     def add_unaligned(self, unaligned: Sequence[Unaligned]) -> None:
+        unaligned = [item for item in unaligned if self._counts(item.entity.label)]
         self.entities += len(unaligned)
         self.unaligned.update(item.reason for item in unaligned)
 
     def add_sentence(self, windows: Sequence[Window], entities: Sequence[TokenEntity]) -> None:
+        entities = [entity for entity in entities if self._counts(entity.label)]
         self.entities += len(entities)
         reasons: dict[Any, str | None] = {}  # of each entity that its window holds, why the head loses it, if it does
         for window in windows:
@@ -56,6 +59,9 @@ class Learnable:
                 self.cut += 1
             elif reason := reasons[entity.entity.key]:
                 self.lost[reason] += 1
+
+    def _counts(self, label: str) -> bool:
+        return self.labels is None or label in self.labels
 
     @property
     def learnable(self) -> int:

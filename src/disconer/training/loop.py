@@ -28,7 +28,7 @@ from disconer.text.syntax.spec import NONE
 from disconer.training.display import Display
 from disconer.training.examples import Batch, Example, Plan, Step
 from disconer.training.optimizer import Adversary, build_optimizer, build_schedule
-from disconer.training.predicted import predicted_model
+from disconer.training.predicted import PredictedModel
 from disconer.training.state import EpochWriter, Progress, RunFolder
 
 
@@ -79,13 +79,14 @@ def predict_all(recognizer: Recognizer, gold: Sequence[Document], accelerator: A
 class Loop:
     """Trains a model for all epochs, or until dev F1 has not improved for `patience` epochs.
 
+    predicted: what is measured and saved of the model.
     context: subwords of a passage; see `Windower`.
-    labels: those that are measured and saved.
     """
 
     def __init__(
         self,
         model: Model,
+        predicted: PredictedModel,
         examples: Sequence[Example],
         dev: Sequence[Document],
         folder: RunFolder,
@@ -93,10 +94,9 @@ class Loop:
         display: Display,
         *,
         context: int,
-        labels: Sequence[str],
     ) -> None:
         self.settings = model.config.training
-        self.model, self.predicted, self.dev = model, predicted_model(model, labels), dev
+        self.model, self.predicted, self.dev = model, predicted, dev
         self.windows = [example.window for example in examples]
         self.targets = [model.network.head.window_targets(example.window, example.entities) for example in examples]
         self.folder, self.accelerator, self.display = folder, accelerator, display
@@ -146,8 +146,8 @@ class Loop:
         loss = self.train_epoch(epoch)
         trained = time.perf_counter()
         self.display.measuring(epoch)
-        labels = self.predicted.model.labels
-        recognizer = Recognizer(self.model, device=self.accelerator.device, parser=NONE, labels=labels)
+        model = self.predicted.take(self.model.network.state_dict())
+        recognizer = Recognizer(model, device=self.accelerator.device, parser=NONE)
         evaluation = measure(recognizer, self.dev, self.accelerator).evaluation
         rate = self.schedule.get_last_lr()[-1]
         seconds = {"train_seconds": trained - started, "seconds": time.perf_counter() - started}
@@ -157,7 +157,7 @@ class Loop:
 
     def _save(self) -> None:
         if self.accelerator.is_main_process:
-            self._writer.save(self.predicted, self.progress, self.parts)
+            self._writer.save(self.predicted, self.model.network.state_dict(), self.progress, self.parts)
 
     def train_epoch(self, epoch: int) -> float:
         """All passes of an epoch; returns the mean loss per example."""

@@ -10,16 +10,19 @@ from torch import Tensor
 
 from disconer.core.errors import DisconerError
 from disconer.nn.interfaces import Transferable
-from disconer.nn.network import build_head
+from disconer.nn.network import Network, build_head
 from disconer.store.checkpoint import Model
+
+HEAD = "head."  # before the names of a head's parameters in a network
 
 Places = dict[int, Tensor]  # by axis, the places along it that are kept
 
 
 @dataclass(frozen=True, slots=True)
 class PredictedModel:
-    """A model as it is saved while another is trained, which has more labels.
+    """The model that is measured and saved while another is trained.
 
+    model: shares everything up to word vectors with the trained one; its head has fewer labels, or is the same.
     places: of each parameter that depends on labels.
     """
 
@@ -30,6 +33,15 @@ class PredictedModel:
         """Its weights, of those that the trained network has."""
         return {name: _selected(tensor, self.places.get(name, {})) for name, tensor in learned.items()}
 
+    def take(self, learned: Mapping[str, Tensor]) -> Model:
+        """The model with what the trained network has learned, on its device, to be measured."""
+        network = self.model.network
+        if self.places:
+            network.to(next(iter(learned.values())).device)
+            network.load_state_dict(self.weights(learned))
+            network.eval()  # also what it shares with the trained network, whatever it was before
+        return self.model
+
 
 def predicted_model(model: Model, labels: Sequence[str]) -> PredictedModel:
     """The model for some of the labels of another, which is to be trained."""
@@ -37,17 +49,27 @@ def predicted_model(model: Model, labels: Sequence[str]) -> PredictedModel:
         return PredictedModel(model, {})
     head = model.network.head
     fewer = build_head(model.config, labels, model.network.words)
-    if not isinstance(head, Transferable) or not isinstance(fewer, Transferable):
-        raise DisconerError(
-            f"A head of kind {model.config.head.kind} predicts all labels that it learns",
-            fix="Set data.labels to null, or leave entities of other labels out of the training data.",
-        )
-    given = head.axis_names()
+    given = head.axis_names() if isinstance(head, Transferable) else {}
+    kept = fewer.axis_names() if isinstance(fewer, Transferable) else {}
     places = {
-        f"head.{name}": {axis: _places(kept, given[name][axis]) for axis, kept in axes.items()}
-        for name, axes in fewer.axis_names().items()
+        HEAD + name: {axis: _places(names, given[name][axis]) for axis, names in axes.items()}
+        for name, axes in kept.items()
     }
-    return PredictedModel(replace(model, labels=tuple(labels)), places)
+    network = Network(words=model.network.words, head=fewer)
+    predicted = PredictedModel(replace(model, network=network, labels=tuple(labels)), places)
+    _check_names(model.config.head.kind, predicted.weights(model.network.state_dict()), network.state_dict())
+    return predicted
+
+
+def _check_names(kind: str, weights: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
+    """What depends on labels must have been named."""
+    for name, tensor in expected.items():
+        if name not in weights or weights[name].shape != tensor.shape:
+            raise DisconerError(
+                f"The head {kind} cannot be saved without labels that it has learned: its axis_names do not say how "
+                f"{name} depends on labels",
+                fix="Set data.labels to null; or complete axis_names, or let scores_labels_apart be False.",
+            )
 
 
 def _places(kept: Sequence[object], given: Sequence[object]) -> Tensor:

@@ -179,9 +179,16 @@ class EpochWriter:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="saving") if aside else None
         self._writing: Future[None] | None = None
 
-    def save(self, predicted: PredictedModel, progress: Progress, parts: dict[str, Stateful]) -> None:
+    def save(
+        self,
+        predicted: PredictedModel,
+        learned: dict[str, torch.Tensor],
+        progress: Progress,
+        parts: dict[str, Stateful],
+    ) -> None:
+        """learned: the weights of the trained network."""
         states = {name: part.state_dict() for name, part in parts.items()}
-        end = EpochEnd(predicted.model.network.state_dict(), [*progress.history], progress.is_best, states)
+        end = EpochEnd(learned, [*progress.history], progress.is_best, states)
         if self._pool is None:
             self._folder.save(predicted, end)
             return

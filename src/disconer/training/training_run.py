@@ -19,6 +19,7 @@ from disconer.evaluate.entity_lists import LISTS, dump_lists, listed_document
 from disconer.export.stored import GraphsAhead, graphs_ahead
 from disconer.nn.devices import use_chosen_threads
 from disconer.nn.encoders import ENCODER_KINDS
+from disconer.nn.heads.kind import kind_of
 from disconer.nn.network import build_network
 from disconer.nn.scores import UNSCALED
 from disconer.nn.windows import Windower
@@ -31,6 +32,7 @@ from disconer.training.data import TrainingData, read_data, with_heads
 from disconer.training.display import Display
 from disconer.training.examples import Example, Learnable, examples_fingerprint, make_examples
 from disconer.training.loop import Loop, Measured, measure, scale_on
+from disconer.training.predicted import predicted_model
 from disconer.training.record import check_record, facts_of_all, run_facts, write_record
 from disconer.training.start_from import check_start, started_model
 from disconer.training.state import SPEED, RunFolder
@@ -76,7 +78,8 @@ def _train(
     facts = run_facts(config, accelerator.num_processes)
     _check_processes(accelerator, folder, config, facts)  # before anything is written: all processes agree
     display.device(str(accelerator.device), use_chosen_threads())
-    data = read_data(config.data, seed=config.training.seed)
+    learn_others = kind_of(config.head).scores_labels_apart(config.head)
+    data = read_data(config.data, seed=config.training.seed, learn_others=learn_others)
     display.data(data)
     with accelerator.main_process_first():  # the others find its parses in the cache
         data = with_heads(data, config.syntax, display)
@@ -85,6 +88,7 @@ def _train(
     torch.manual_seed(config.training.seed)
     model, notes = first_model(config, data)
     display.notes(notes)
+    predicted = predicted_model(model, data.labels)
     windower = Windower(config, model.reader, model.max_subwords)
     examples = _examples(data, windower, config, display)
     check_agreement(accelerator, {"the sentences, as the encoder reads them": examples_fingerprint(examples)})
@@ -92,7 +96,7 @@ def _train(
         if force:
             folder.remove_run()  # only now: whatever stopped the new run before has left the earlier one
         write_record(folder, config, facts)
-    loop = Loop(model, examples, data.dev, folder, accelerator, display, context=windower.context, labels=data.labels)
+    loop = Loop(model, predicted, examples, data.dev, folder, accelerator, display, context=windower.context)
     loop.begin(resume=resume)
     on_gpu = accelerator.device.type != "cpu"  # then there are cores to spare
     with graphs_ahead(folder.last, now=on_gpu and accelerator.is_main_process) as graphs:
@@ -125,7 +129,7 @@ def first_model(config: Config, data: TrainingData) -> tuple[Model, Sequence[str
 
 def _examples(data: TrainingData, windower: Windower, config: Config, display: Display) -> list[Example]:
     """The training windows; entities left out are reported, and it is an error if all are."""
-    account = Learnable(config.head)
+    account = Learnable(config.head, data.labels)
     examples = make_examples(data.train, windower, account)
     display.notes(account.lines())
     if not account.learnable:

@@ -118,6 +118,12 @@ class HeadKind(Protocol[S]):
         """
         ...
 
+    def scores_labels_apart(self, settings: S) -> bool:
+        """Whether what it finds of a label does not depend on which others it has: then some labels can be learned, and
+        left out of the model that is saved (`data.labels`). Its `axis_names` must cover all that depends on labels.
+        """
+        return False
+
     def propose(self, survey: Survey, settings: S) -> Proposal[S]:
         """Settings fitted to data, for `disconer init`."""
         return Proposal(settings)

@@ -101,6 +101,9 @@ class GridKind(HeadKind[GridSettings]):
         biaffine = n_words**2 * (len(labels) + AFTER_LABELS)  # scores of all pairs, whatever the reach
         return max(in_grid, biaffine // NUMBERS_PER_CELL)  # the larger: with few labels, only the grid counts
 
+    def scores_labels_apart(self, settings: GridSettings) -> bool:
+        return True
+
     def propose(self, survey: Survey, settings: GridSettings) -> Proposal[GridSettings]:
         widths = sorted(
             entity.ranges[-1][1] - entity.ranges[0][0] for sentence in survey.sentences for entity in sentence.entities

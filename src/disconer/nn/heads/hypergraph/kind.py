@@ -69,6 +69,9 @@ class HypergraphKind(HeadKind[HypergraphSettings]):
         numbers = 2 * settings.hidden + 2 * len(_edges(settings)) * len(labels)
         return n_words * min(settings.reach, n_words) * (1 + numbers // NUMBERS_PER_CELL)
 
+    def scores_labels_apart(self, settings: HypergraphSettings) -> bool:
+        return True
+
     def propose(self, survey: Survey, settings: HypergraphSettings) -> Proposal[HypergraphSettings]:
         ranges = [entity.ranges for sentence in survey.sentences for entity in sentence.entities]
         reach = _covering([one[-1][1] - one[0][0] for one in ranges], NARROWEST)

@@ -127,6 +127,9 @@ class TaggerKind(HeadKind[TaggerSettings]):
             dropout=settings.dropout,
         )
 
+    def scores_labels_apart(self, settings: TaggerSettings) -> bool:
+        return settings.scheme == MULTILABEL.name
+
     def reach(self, entities: Sequence[TokenEntity], n_words: int, settings: TaggerSettings) -> Reach:
         return tag_reach(entities, n_words, CODINGS[settings.scheme])
 
