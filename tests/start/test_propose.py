@@ -65,6 +65,24 @@ def test_a_preset_on_another_encoder_needs_that_of_the_model() -> None:
     check_start(load_config("chia", [f"training.start_from={MODEL}"]), MODEL)
 
 
+def test_small_data_does_not_get_the_rates_that_a_preset_has_for_its_large_batches(data: Path, tmp_path: Path) -> None:
+    init(data, tmp_path / "config.yaml", preset="phee")
+    settings, preset = load_config(tmp_path / "config.yaml").training, load_config("phee").training
+    assert settings.batch_tokens == 128 < preset.batch_tokens
+    assert (preset.head_rate, preset.adversarial) == (2e-3, 2.0)
+    assert (settings.head_rate, settings.adversarial) == (1e-3, 1.0)
+    init(data, tmp_path / "cadec.yaml", preset="cadec")
+    assert load_config(tmp_path / "cadec.yaml").training.adversarial == 0.0  # lower ones stay
+
+
+def test_large_data_keeps_them(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("disconer.start.propose.STEPS", 0)  # any data is large
+    init(data, tmp_path / "config.yaml", preset="phee")
+    settings, preset = load_config(tmp_path / "config.yaml").training, load_config("phee").training
+    assert settings.batch_tokens == preset.batch_tokens
+    assert (settings.head_rate, settings.adversarial) == (preset.head_rate, preset.adversarial)
+
+
 def test_an_unknown_model_is_told_before_anything_is_written(data: Path, tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match="no such model"):
         init(data, tmp_path / "config.yaml", start_from="not-there")
