@@ -37,7 +37,7 @@ from disconer.store.checkpoint import load_model
 from disconer.training.display import Display
 from disconer.training.training_run import train
 
-DEV = 5  # of so many annotated documents, one is held out to choose the epoch
+DEV = 5  # one in this many annotated documents is held out to choose the epoch
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,15 @@
-"""What a GPU does of what it could: prediction and training, with profiles.
+"""How well a GPU is used in prediction and training, with profiles.
 
     python benchmarks/gpu.py predict MODEL TEXTS.jsonl [--sentences 300000] [--jobs 15]
     python benchmarks/gpu.py train DATA [--preset chia] [--set training.epochs=2 …] [--most 5000] [--profile]
 
 `predict` prints, in sentences per second: what one core does without any network (`benchmarks/host.py`); one process
-alone, from text to lines of JSONL; and `disconer predict`, with its workers, as two runs of different size, so that the
-time of its start and the speed after it are told apart. Then the operations that take most time on the device and on
-the host, and where the host waits for the device.
+alone, from text to lines of JSONL; and `disconer predict`, with its workers, as two runs of different size, so that its
+start-up time and its speed afterwards are separated. Then the operations that take most time on the device and on the
+host, and where the host waits for the device.
 
 `train` prints the seconds of each epoch, of its training alone, and of the whole run from the first import on. DATA has
-train.jsonl, dev.jsonl and test.jsonl. --most takes the first training documents that have so many sentences.
+train.jsonl, dev.jsonl and test.jsonl. --most limits training to the first documents with this many sentences.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from disconer.predict.chunks import chunk_documents  # noqa: E402
 from disconer.predict.inputs import BLOCK_RECORDS  # noqa: E402
 from disconer.predict.recognizer import Recognizer  # noqa: E402
 
-SMALL = 8  # the smaller of two runs has so many times fewer texts
+SMALL = 8  # the larger of two runs has this many times more texts
 WATCHED, PROFILED, PROFILED_ON_HOST = 4, 6, 8  # steps of the second epoch
 PROFILED_BLOCKS = 2
 ROWS = 14  # of a profile
@@ -167,7 +167,7 @@ def first_sentences(path: Path, most: int, out: Path) -> Path:
 
 
 def profile_second_epoch(kind: Any) -> None:
-    """Print profiles of some steps in the middle of the second epoch; its time is then no measure."""
+    """Print profiles of some steps in the middle of the second epoch; its time is then not meaningful."""
     step, n_steps = kind._step, Counter[int]()
 
     def watched(self: Any, *inputs: Any) -> Any:

@@ -1,9 +1,9 @@
-"""What one core does of a worker's part beside a GPU: texts made ready for the network, its answers read and written.
+"""How fast one core does a worker's part beside a GPU: preparing texts for the network, decoding and writing results.
 
     python benchmarks/host.py MODEL TEXTS.jsonl
 
-In sentences per second of CPU time, without any network and any GPU: every fifth word is said to be an entity. Batches
-are those of a GPU.
+In sentences per second of CPU time, without any network or GPU: every fifth word counts as an entity. Batches are those
+of a GPU.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def texts_of(path: Path) -> list[Document]:
 
 
 def host(model: str, texts: Sequence[Document]) -> int:
-    """What one core does of a worker's part: prepare, read what was found, write. Returns the number of sentences.
+    """Time a worker's part on one core: prepare, decode, write. Returns the number of sentences.
 
-    By the time of the processor, so that a busy machine tells the same.
+    In CPU time, so that other programs on the machine hardly matter.
     """
     collect_rarely()
     chunks = list(chunk_documents(texts, BLOCK_RECORDS))

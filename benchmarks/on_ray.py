@@ -128,8 +128,8 @@ def watched(samples: list[tuple[float, Counter[str]]]) -> Iterator[None]:
         while not done.wait(EVERY):
             samples.append((time.perf_counter() - started, resident()))
             seconds, found = samples[-1]
-            told = ", ".join(f"{kind} {found[kind]}" for kind in ("driver", "reader", "actors", "Ray itself"))
-            print(f"{seconds:6.0f} s: {found.total():5} MB ({told})", flush=True)
+            listed = ", ".join(f"{kind} {found[kind]}" for kind in ("driver", "reader", "actors", "Ray itself"))
+            print(f"{seconds:6.0f} s: {found.total():5} MB ({listed})", flush=True)
 
     thread = Thread(target=look, daemon=True)
     thread.start()

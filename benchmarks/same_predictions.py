@@ -38,10 +38,10 @@ def write(model: str, documents: Path, out: Path, most: int) -> None:
 
 
 def compare(before: Path, after: Path) -> int:
-    """Print what differs; how much that is."""
+    """Print the differences; returns their number, or 1 if the texts differ."""
     old, new = list(_records(before)), list(_records(after))
     if [record["text"] for record in old] != [record["text"] for record in new]:
-        print("The two files are not of the same texts, so that there is nothing to compare.")
+        print("The two files do not have the same texts, so there is nothing to compare.")
         return 1
     differences = [
         f"document {number}: {difference}"

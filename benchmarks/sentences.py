@@ -2,7 +2,7 @@
 
     python benchmarks/sentences.py ../shared/data [--split test] [--model clinical-trials] [--show 20]
 
-1. Boundaries. The gold sentences of GENIA, CRAFT and PsyTAR, laid out anew: a paragraph on one line, wrapped at 60 to
+1. Boundaries. The gold sentences of GENIA, CRAFT and PsyTAR, laid out again: a paragraph on one line, wrapped at 60 to
    100 columns or to a ragged margin, a list with a bullet per sentence (with a hanging indent), one sentence per line.
    An end must match to the character; the last one of a document is trivial and not counted, nor are those that
    nothing shows (posts without stops, run on in a paragraph).
@@ -56,7 +56,7 @@ def corpus(data: Path, name: str, split: str) -> list[Document] | None:
 
 
 def paragraphs(document: Document, name: str) -> Iterator[Paragraph]:
-    """GENIA: title and abstract; PsyTAR: a post; CRAFT: as blank lines part them."""
+    """GENIA: title and abstract; PsyTAR: a post; CRAFT: as separated by blank lines."""
     text, own = document.text, []
     for number, sentence in enumerate(document.sentences or ()):
         own.append(" ".join(text[sentence.start : sentence.end].split()))
@@ -224,8 +224,8 @@ def chia_boundaries(data: Path) -> None:
             lines = [" ".join(document.text[start:end].split()) for start, end in SPLITTERS["lines"](document.text)]
             broken = "\n".join(wrapped(line, 78) for line in lines)
             again.add(ends("rules", broken), ends("rules", "\n".join(lines)))
-        told = "   ".join(f"{splitter} {n:6,} ({cut} cut)" for splitter, (n, cut) in counts.items())
-        print(f"{split:6} {told}   rules joins {joined} lines, splits {parted}")
+        shown = "   ".join(f"{splitter} {n:6,} ({cut} cut)" for splitter, (n, cut) in counts.items())
+        print(f"{split:6} {shown}   rules joins {joined} lines, splits {parted}")
         print(f"{'':6} each criterion wrapped at 78: its ends are found again with {again} (P, R, F1)")
 
 
@@ -243,7 +243,7 @@ def found_again(whole: Sequence[Document], broken: Sequence[Document]) -> float:
 
 
 def case_reports(data: Path) -> list[str]:
-    """Every so many-th paragraph with enough sentences."""
+    """Paragraphs with enough sentences, at regular intervals."""
     path = data / "text" / "e3c.txt.xz"
     if not path.exists():
         return []

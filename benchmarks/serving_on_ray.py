@@ -36,7 +36,7 @@ from serving import HOST, OVERLOAD, Server, latency, outcomes, sentences, servin
 FIRST, SECOND = "model", "other"  # what answers call the models
 REPLICA = b"ray::ServeReplica"
 CHANGE_SECONDS = 600.0  # at most
-# Ray sends its token to an address only if it is told to; this one is of the Ray that we start.
+# Ray sends its token to an address only if configured to; this address is of the Ray that we start.
 WITH_TOKEN = os.environ | {"RAY_AUTH_MODE": "token"}
 
 

@@ -6,7 +6,7 @@ from disconer.core.errors import INTERRUPTED
 
 
 def main() -> None:
-    """Run the command line. Ctrl-C is no traceback while it is being loaded, either."""
+    """Run the command line. Ctrl-C causes no traceback while it is being loaded, either."""
     try:
         from disconer.cli import main as run
     except KeyboardInterrupt:

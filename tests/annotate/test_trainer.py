@@ -152,7 +152,7 @@ def test_the_command_trains_without_the_page_and_says_what_failed(tmp_path: Path
     ]
     result = CliRunner().invoke(app, ["annotate", str(folder), "--train", *settings], catch_exceptions=False)
     assert result.exit_code == 0, result.stderr
-    assert "there was no model before." in result.stdout
+    assert "there was no previous model." in result.stdout
     assert "epoch 1 of at most 1  dev F1" in result.stderr
     (folder / ".disconer" / "model.json").unlink()
     wrong = ["--set", "encoder.name=no-such-encoder"]
@@ -169,5 +169,5 @@ def test_the_button_of_the_page(tmp_path: Path) -> None:
         page.get_by_role("button", name="Train on 40 done documents").click()
         page.get_by_text(re.compile(r"Training on \d+ documents, measured on \d+: epoch")).wait_for()
         assert page.get_by_role("button", name="Train on 40 done documents").is_disabled()
-        page.get_by_text("there was no model before. It suggests from now on.").wait_for(timeout=180_000)
+        page.get_by_text("there was no previous model. It suggests from now on.").wait_for(timeout=180_000)
         assert page.get_by_role("button", name="Train on 40 done documents").is_enabled()

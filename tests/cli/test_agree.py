@@ -41,11 +41,11 @@ def test_formats_differ_and_texts_without_annotations_are_counted(folder: Path) 
 def test_texts_alone_are_no_annotator(folder: Path) -> None:
     (folder / "notes").mkdir()
     (folder / "notes" / "b.txt").write_text(TEXT)
-    with pytest.raises(DisconerError, match=r"notes: There are no annotations of notes here, only texts\."):
+    with pytest.raises(DisconerError, match=r"notes: There are no annotations by notes here, only texts\."):
         run(folder / "anna", folder / "notes")
     (folder / "notes" / "b.ann").write_text("")
     _, said = run(folder / "anna", folder / "notes")
-    assert "notes has no entities, in 1 document: all those of others count as missed by notes" in said
+    assert "notes has no entities in 1 document: all others' entities count as missed by notes" in said
     assert "anna has no entities" not in said
 
 

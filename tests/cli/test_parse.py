@@ -80,7 +80,7 @@ def test_a_splitter_without_effect_is_said(notes: Path, parser: FakeParser, tmp_
         warnings.simplefilter("error")
         run(notes, tmp_path / "a.jsonl", "--parser", PARSER, "--splitter", "lines")
         run(tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--parser", PARSER)
-    with pytest.warns(DisconerWarning, match="splitter 'lines' is only for documents without"):
+    with pytest.warns(DisconerWarning, match="splitter 'lines' is only used for documents without"):
         run(tmp_path / "a.jsonl", tmp_path / "c.jsonl", "--parser", PARSER, "--splitter", "lines")
 
 

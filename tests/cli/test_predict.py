@@ -62,7 +62,7 @@ def test_a_text_is_shown() -> None:
 def test_a_splitter_without_effect_is_said_once(tmp_path: Path) -> None:
     write([segment(Document(id, "had p. Then had k.")) for id in ("a", "b")], tmp_path / "a.jsonl")
     usual = (tmp_path / "a.jsonl", "--to", "jsonl")
-    with pytest.warns(DisconerWarning, match="sentences already.* the splitter 'lines' is only for") as caught:
+    with pytest.warns(DisconerWarning, match="already has sentences.* the splitter 'lines' is only used for") as caught:
         lines = run(*usual, "--splitter", "lines").stdout
     assert len(caught) == 1
     with warnings.catch_warnings():

@@ -11,6 +11,6 @@ def documents(*texts: str) -> list[Document]:
 def test_texts_of_training_documents_are_counted_by_split() -> None:
     others = {"dev": documents("pain ", "fever"), "test": documents("rash"), "more": documents("no\n pain", "pain")}
     assert list(seen_in_training(documents("pain", "no pain"), others)) == [
-        "1 of 2 dev documents have the text of a training document: F1 on dev is higher than on new texts",
-        "2 of 2 more documents have the text of a training document: F1 on more is higher than on new texts",
+        "1 of 2 dev documents have the same text as a training document: F1 on dev is higher than on new texts",
+        "2 of 2 more documents have the same text as a training document: F1 on more is higher than on new texts",
     ]

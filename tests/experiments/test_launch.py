@@ -66,7 +66,7 @@ def test_a_run_out_of_memory_is_resumed_when_others_have_ended(
     folder, failures = launched({"large": STARVES, "good": AFTER_LARGE + COMPLETES}, jobs=2)
     assert failures == {}
     assert folder.is_complete("large")
-    assert "large ran out of memory, and is resumed later: 1 at a time from now on" in capsys.readouterr().err
+    assert "large ran out of memory and will be resumed later: 1 at a time from now on" in capsys.readouterr().err
 
 
 def test_a_run_out_of_memory_alone_fails(launched: Any) -> None:

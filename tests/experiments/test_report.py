@@ -108,7 +108,7 @@ def test_an_experiment_names_its_systems_and_its_failures(tmp_path: Path) -> Non
     table = overview(comparison)
     (rows,) = table.sections
     assert [(row[0], row[1], row[-1]) for row in rows] == [("own: span", "1", ""), ("own: bio", "0", "no such file")]
-    assert "1 runs are not complete" in table.note
+    assert "Incomplete runs left out: 1." in table.note
 
 
 def test_nothing_to_report(tmp_path: Path) -> None:

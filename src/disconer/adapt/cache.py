@@ -49,10 +49,9 @@ class TokenCache:
 
 
 def origin_of(paths: Sequence[Path], format: str | None, maker_facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What a cache was made from: the same origin gives the same subwords.
+    """The origin of a cache: the same origin gives the same subwords.
 
-    Of texts, that is the names of the files, and all that is in them: as stored, since that is read much faster than
-    it is unpacked.
+    For texts, these are the files' names and contents, as stored: reading them is much faster than unpacking them.
     """
     digest = hashlib.sha256()
     for path in paths:

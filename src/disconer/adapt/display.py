@@ -59,7 +59,7 @@ class Display(LiveLines):
 
     @contextmanager
     def running(self, progress: Progress, *, step_size: int, done: float) -> Iterator[None]:
-        """Around all steps. step_size: subwords per step. done: the fraction of the budget that is already used."""
+        """Show progress while steps run. step_size: subwords per step. done: the fraction of the budget used so far."""
         self._step_size, self._start = step_size, (progress.step, done, time.monotonic())
         self._lines = int(LINES * done)
         if progress.step:

@@ -158,6 +158,6 @@ def add_case(pretrained: Pretrained, encoder: str) -> None:
 
 
 def _keeps_capitals(tokenizer: Any) -> bool:
-    """Whether the tokenizer's normaliser drops capitals."""
+    """Whether the tokenizer's normaliser keeps capitals."""
     normalizer = tokenizer.backend_tokenizer.normalizer
     return normalizer is None or normalizer.normalize_str("A") != normalizer.normalize_str("a")

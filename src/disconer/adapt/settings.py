@@ -27,7 +27,7 @@ class AdaptSettings:
     warmup: fraction of the run used for learning rate warm-up.
     mask: masking probability.
     whole_words: whole-word masking: mask all subwords of a word, or none.
-    words: words to add to the vocabulary: a number (those that save most subwords), or a file with one word per line.
+    words: words to add to the vocabulary: a number (those that save the most subwords), or a file, one word per line.
     case: feed letter case to an uncased encoder, as token types.
     dropout: keep the encoder's own dropout on.
     held_out: fraction of documents held out to measure perplexity.

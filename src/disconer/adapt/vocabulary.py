@@ -20,7 +20,7 @@ from disconer.core.errors import BadInput, DisconerError, Where
 SHORTEST, RAREST = 3, 60  # minimum letters and frequency of a new word
 SHOWN = 1_000_000  # words counted between progress updates
 
-_WORD = re.compile(r"\b[^\W\d_]+\b")  # letters alone: no part of "IL2" is a word
+_WORD = re.compile(r"\b[^\W\d_]+\b")  # letters alone: "IL2" contains no such word
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def count_words(texts: Iterable[str], vocabulary: Vocabulary, seen: Callable[[in
 
 
 def best_words(counts: Counter[str], vocabulary: Vocabulary, n: int) -> Choice:
-    """The words that save most subwords; ties are broken alphabetically."""
+    """The words that save the most subwords; ties are broken alphabetically."""
     words = [word for word in counts if word.isalpha()]
     n_subwords = dict(zip(words, map(len, vocabulary.broken_up(words)), strict=True))
     saved = {

@@ -1,6 +1,6 @@
 """The page over HTTP: its routes and assets, for itself alone.
 
-Only this page may use its server: other pages that are open in the same browser could send requests to it, too.
+Only this page may use its server: otherwise, other pages in the same browser could send requests to it, too.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _assets() -> dict[str, bytes]:
 
 
 def _attempt(work: Callable[[], T]) -> T:
-    """The result of something; errors that people can fix become problems."""
+    """The result of some work; errors that users can fix become problems."""
     try:
         return work()
     except DisconerError as error:
@@ -71,7 +71,7 @@ def _attempt(work: Callable[[], T]) -> T:
 
 
 def _annotator(request: Request, x_annotator: Annotated[str, Header()] = "") -> str:
-    """Who sent a request, percent-encoded; the first annotator, if it does not say."""
+    """The annotator named in a request, percent-encoded; by default the first."""
     project: Project = request.app.state.project
     return unquote(x_annotator) or project.annotators[0]
 
@@ -176,7 +176,7 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class SameOrigin:
-    """Refuses requests that another site's page makes, and names of this machine that another site gave it.
+    """Refuses requests from pages of other sites, including sites whose name resolves to this machine.
 
     local: whether the server is for browsers of this machine only, which know it by one of its usual names.
     """

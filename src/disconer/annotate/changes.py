@@ -9,11 +9,11 @@ from disconer.core.types import Document, Entity, Fragment, normalise
 from disconer.formats.brat.lines import KEY, TEXT_BOUND, Layout, highest_number, is_text_bound_id
 
 Key = tuple[str, tuple[Fragment, ...]]  # label and fragments
-NOTE = "AnnotatorNotes"  # what brat calls the notes of people
+NOTE = "AnnotatorNotes"  # brat's name for annotators' notes
 
 
 class Outdated(Exception):
-    """A change of an entity that the document does not have."""
+    """A change of an entity that the document no longer has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def notes(document: Document) -> dict[str, str]:
 
 
 def with_note(document: Document, id: str, note: str) -> Document:
-    """The document with this note on an entity instead of the one it has; an empty one is removed."""
+    """The document with this note on an entity, instead of an existing one; an empty note removes it."""
     layout, text = _layout(document), " ".join(note.split())
     place = next((place for place, line in enumerate(layout.lines) if _noted(line) == id), None)
     lines = list(layout.lines)

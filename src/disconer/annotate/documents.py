@@ -1,7 +1,7 @@
 """Documents on disk that are edited one by one: a folder of brat files, or a file of native JSONL.
 
-What is written is written whole, through a temporary file. A version is a hash of what the files hold, so that a change
-by any other program is noticed.
+Files are written atomically, through a temporary file. A version is a hash of the files' content, so that a change by
+any other program is noticed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REMOVED_LINES = "brat lines about removed entities"
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A document as it is on disk. content: what holds its annotations, exactly: a .ann file, or a line of JSONL."""
+    """A document as it is on disk. content: the text of its annotations, exactly: a .ann file, or a line of JSONL."""
 
     document: Document
     content: str
@@ -40,7 +40,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a document becomes in a file, and how many lines about removed entities go with them."""
+    """The content of a document to be written, and the number of lines removed together with their entities."""
 
     content: str
     removed_lines: int = 0
@@ -49,7 +49,7 @@ class Written:
 class Documents(Protocol):
     """Documents by id."""
 
-    side: Path  # a hidden folder for what is known beyond the annotations
+    side: Path  # a hidden folder for everything besides the annotations
 
     def ids(self) -> list[str]: ...
     def read(self, id: str) -> Stored: ...
@@ -70,7 +70,7 @@ class Documents(Protocol):
         ...
 
     def written(self, document: Document, stored: Stored) -> Written:
-        """What a changed document becomes; what disconer knows nothing of stays as it is stored."""
+        """The content of a changed document; parts that disconer does not interpret stay as they are stored."""
         ...
 
     def label(self, label: str) -> str:
@@ -103,12 +103,12 @@ def _label_of(line: bytes) -> str:
 
 
 def _item_key(item: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What makes two entities of JSONL the same."""
+    """A key that is equal for two entities of JSONL if they are the same."""
     return item.get("id"), item["label"], tuple(tuple(pair) for pair in item["fragments"])
 
 
 def _version(*parts: bytes | None) -> str:
-    """A hash of files; one that is not there differs from an empty one."""
+    """A hash of files; a missing one differs from an empty one."""
     digest = sha256()
     for part in parts:
         digest.update(b"-" if part is None else b"%d:" % len(part) + part)
@@ -228,7 +228,7 @@ class JsonlFile:
         return _version(content.encode("utf-8"))
 
     def write(self, id: str, content: str) -> None:
-        self._line(id)  # what others changed by now stays
+        self._line(id)  # keep what others have changed meanwhile
         lines = list(self._lines)
         lines[self._places[id]] = content.encode("utf-8")
         replace_file(self.path, b"\n".join(lines))
@@ -269,7 +269,7 @@ class JsonlFile:
         return self._lines[self._places[id]]
 
     def _refresh(self) -> None:
-        """Read the file again if it is another one by now."""
+        """Read the file again if it has changed."""
         stamp = file_stamp(self.path)
         if stamp is not None and stamp == self._seen:
             return

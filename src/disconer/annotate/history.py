@@ -1,4 +1,4 @@
-"""The history of a document's annotations: who changed what and when; what undo and redo go by.
+"""The history of a document's annotations: who changed what and when; the basis of undo and redo.
 
 It is a file of one JSON object per line that is only ever appended to. A step is recorded before it is written to the
 annotations, so that after a crash the last one either happened or is known not to have.
@@ -106,8 +106,8 @@ class History:
     rejected: set[Key] = field(default_factory=set)
 
     def add(self, step: Step) -> None:
-        """Take in the next step."""
-        if step.before != self.version:  # the file was changed by something else: its past is another one
+        """Add the next step."""
+        if step.before != self.version:  # the file was changed by another program: earlier steps do not apply to it
             self.undo.clear()
             self.redo.clear()
         self.version = step.after

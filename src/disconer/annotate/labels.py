@@ -1,4 +1,4 @@
-"""The labels of a project: names, with keys, colours and descriptions where someone wrote them down."""
+"""The labels of a project: names, with keys, colours and descriptions if a file defines them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from disconer.formats.brat.configuration import ANNOTATION_CONF, conf_labels
 
 LABELS_FILE = "labels.yaml"
 DIGITS = "1234567890"
-COMMANDS = frozenset("jJkKaArRxgGhHtmcuUnpdlfq/?+=-")  # keys that the page has a use for
+COMMANDS = frozenset("jJkKaArRxgGhHtmcuUnpdlfq/?+=-")  # keys that the page uses itself
 _COLOUR = re.compile(r"#[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3})?|[a-z]+")
 _FIELDS = {"colour", "color", "description", "key"}
 
@@ -31,10 +31,10 @@ class Label:
 
 
 def project_labels(given: str | None, folder: Path) -> list[Label]:
-    """The labels that someone wrote down for a project, each with a key while there are digits left.
+    """The labels defined for a project, each with a key while there are digits left.
 
-    given: what --labels says: names with commas between them, or a file. Without it, `labels.yaml` or brat's
-        `annotation.conf` in the folder count.
+    given: the value of --labels: names separated by commas, or a file. Without it, they are read from `labels.yaml` or
+        brat's `annotation.conf` in the folder.
     """
     return with_keys(list(_given(given) if given else _found(folder)))
 
@@ -97,7 +97,7 @@ def _label(name: str, value: Any, path: Path) -> Label:
     if colour is not None and not _COLOUR.fullmatch(str(colour)):
         raise _wrong(name, path, f"the colour {excerpt(colour)}", "one such as '#02835e' or 'teal'")
     if key is not None and (len(str(key)) != 1 or str(key).isspace() or str(key) in COMMANDS):
-        raise _wrong(name, path, f"the key {excerpt(key)}", f"a character that is none of {' '.join(sorted(COMMANDS))}")
+        raise _wrong(name, path, f"the key {excerpt(key)}", f"a character other than {' '.join(sorted(COMMANDS))}")
     description = str(fields.get("description") or "")
     return Label(name, None if colour is None else str(colour), description, None if key is None else str(key))
 

@@ -24,18 +24,18 @@ from disconer.core.types import Document
 
 Order = Literal["given", "useful"]
 CURRENT_MODEL = "model.json"
-AGAIN = 10  # documents that are done before the order of the rest is computed again
+AGAIN = 10  # documents to be done before the order of the rest is computed again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a project is opened with.
+    """The settings of a project.
 
     annotators: their names; the first is the default. each_in: a folder with one folder of each; None: all annotate
         the same documents.
     compare: versions of others by name, which are shown as suggestions.
-    training: settings of trainings, as KEY=VALUE.
-    all_done: documents that have entities are done.
+    training: settings for training, as KEY=VALUE.
+    all_done: mark documents that have entities as done.
     """
 
     path: Path
@@ -49,7 +49,7 @@ class Settings:
 
 
 class Project:
-    """A set of documents and those who annotate it. load: makes a suggester of a model's name or folder."""
+    """A set of documents and their annotators. load: makes a suggester from a model's name or folder."""
 
     def __init__(self, settings: Settings, load: Callable[[str], Suggester]) -> None:
         self.path, self.annotators = settings.path, tuple(settings.annotators)
@@ -83,24 +83,24 @@ class Project:
         return self._labels
 
     def add_labels(self, names: Sequence[str]) -> None:
-        """Labels that annotators used, or a document has, that are not among the project's yet."""
+        """Add labels that annotators used, or that documents have, unless the project has them."""
         known = {label.name for label in self._labels}
         if new := [Label(name) for name in dict.fromkeys(names) if name not in known]:
             self._labels = with_keys([*self._labels, *new])
 
     def suggestions(self, opened: Opened) -> list[Suggestion]:
-        """What is proposed for a document; of the model, only what has one of the labels that were asked for."""
+        """The suggestions for a document; those of the model only with the labels that the project defines, if any."""
         document = opened.stored.document
         found = suggestions(document.id, document.text, self.suggester, self._others)
         return [one for one in found if one.by or not self._wanted or one.label in self._wanted]
 
     @property
     def never_suggested(self) -> list[str]:
-        """Labels that were asked for and that the model does not have."""
+        """Labels that the project defines and the model does not have."""
         return [] if self.suggester is None else sorted(self._wanted.difference(self.suggester.labels))
 
     def mark_annotated(self) -> None:
-        """Say that all documents that have entities are done, for each annotator."""
+        """Mark all documents that have entities as done, for each annotator."""
         for name, workspace in self._workspaces.items():
             for one in workspace.summaries():
                 if one.n_entities and not one.done:
@@ -114,7 +114,7 @@ class Project:
         self.trainer.start(self.done_documents(annotator), self.suggester)
 
     def summaries(self, annotator: str, order: Order) -> tuple[list[Summary], float | None]:
-        """The list of documents, and how far its order is, from 0 to 1, or None if it is as asked."""
+        """The list of documents, and the progress of ordering it, from 0 to 1; None if the order is complete."""
         workspace = self.workspace(annotator)
         found = workspace.summaries()
         if order == "given":
@@ -123,7 +123,7 @@ class Project:
         return sorted(found, key=lambda one: ranks.get(one.id, len(ranks))), progress
 
     def _current_model(self) -> Suggester | None:
-        """The model that was asked for, or the one that was trained here from it."""
+        """The model of the settings, or the one that was trained here from it."""
         file, given = self._side / CURRENT_MODEL, self._settings.model
         if file.is_file():
             record = json.loads(file.read_text("utf-8"))
@@ -151,7 +151,7 @@ def _workspaces(settings: Settings) -> dict[str, Workspace]:
 
 
 def _own_copy(settings: Settings, annotator: str) -> Path:
-    """The annotator's own documents: what is not there yet is copied from the given ones."""
+    """The annotator's own documents; missing ones are copied from the given folder."""
     assert settings.each_in is not None
     if "/" in annotator or annotator.startswith("."):
         raise DisconerError("This annotator's name cannot be used as a folder name", got=repr(annotator))
@@ -169,7 +169,7 @@ def _own_copy(settings: Settings, annotator: str) -> Path:
 
 
 class _Ordering:
-    """Computes the order of documents in the background; again, when the model or what is done changes."""
+    """Computes the order of documents in the background, and again when the model or the set of done ones changes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -181,7 +181,7 @@ class _Ordering:
     def ranks(
         self, workspace: Workspace, found: Sequence[Summary], suggester: Suggester | None
     ) -> tuple[dict[str, int], float | None]:
-        """The place of each document so far, and how far the work on new places is, or None if it is done."""
+        """The place of each document so far, and the progress of computing new places; None if complete."""
         done = frozenset(one.id for one in found if one.done)
         key = (id(workspace), suggester, len(found), len(done) // AGAIN)
         with self._lock:
@@ -213,7 +213,7 @@ class _Ordering:
 
 
 def _readable(workspace: Workspace, found: Sequence[Summary]) -> Iterator[Document]:
-    """Documents, without those that cannot be read, or not any more: these are last in any order."""
+    """Documents without those that cannot be read (any more), which come last in any order."""
     for one in found:
         if one.n_entities is not None:
             with suppress(DisconerError):
@@ -221,5 +221,5 @@ def _readable(workspace: Workspace, found: Sequence[Summary]) -> Iterator[Docume
 
 
 def replace_entities(document: Document) -> Document:
-    """The document without its entities and what else people said about it."""
+    """The document without its entities and other annotations."""
     return replace(document, entities=(), extras={})

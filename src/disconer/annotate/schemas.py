@@ -62,7 +62,7 @@ class ChangeRequest(BaseModel):
 
 
 class StepRequest(BaseModel):
-    """To undo or redo a step of a version of a document."""
+    """A request to undo or redo a step, for a version of a document."""
 
     id: str
     version: str
@@ -80,7 +80,7 @@ def as_document(opened: Opened, *, done: bool) -> dict[str, Any]:
 
 
 def as_state(opened: Opened, *, done: bool) -> dict[str, Any]:
-    """What can change of a document."""
+    """The parts of a document that can change."""
     document, noted = opened.stored.document, notes(opened.stored.document)
     return {
         "id": document.id,

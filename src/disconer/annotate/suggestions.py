@@ -1,4 +1,4 @@
-"""What a model, or other annotators, propose for a document; and what the order of documents is computed from."""
+"""Suggestions of a model or of other annotators for a document; candidates for the order of documents."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from disconer.core.types import Document, Entity
 from disconer.evaluate.annotators.adjudication import disputed_entities
 from disconer.formats import read
 
-KEPT = 2_000  # documents whose suggestions are kept
-TURN = 0.01  # seconds in which who waits for the model gets it: a lock alone would be taken again at once
-AT_ONCE = 16  # documents of the order that the model reads before it is free for a document that someone opened
+KEPT = 2_000  # documents whose suggestions are cached
+TURN = 0.01  # seconds' pause for waiting threads to get the model: without it, the lock would be taken again at once
+AT_ONCE = 16  # documents per batch when ordering; between batches, the model is free for a document that was opened
 
 
 class Finder(Protocol):
@@ -31,7 +31,7 @@ class Finder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """An entity that is proposed. score: the model's. by: the annotators who have it."""
+    """A suggested entity. score: the model's. by: the annotators who have it."""
 
     label: str
     fragments: tuple[tuple[int, int], ...]
@@ -40,7 +40,7 @@ class Suggestion:
 
 
 class Suggester:
-    """A model, used by one thread at a time. name: for people. place: what `training.start_from` takes."""
+    """A model, used by one thread at a time. name: for display. place: the value for `training.start_from`."""
 
     def __init__(self, finder: Finder, name: str, place: str) -> None:
         self.name, self.place, self.labels = name, place, tuple(finder.labels)
@@ -65,7 +65,7 @@ class Suggester:
             return list(self._finder.annotate(documents))
 
     def candidates(self, documents: Sequence[Document]) -> Iterator[Document]:
-        """Documents with what the model finds or nearly finds."""
+        """Documents with the model's entities and near-entities."""
         for first in range(0, len(documents), AT_ONCE):
             with self._lock:
                 found = list(self._near.annotate(documents[first : first + AT_ONCE]))
@@ -91,13 +91,13 @@ class Others:
             names.append(name)
 
     def __call__(self, id: str) -> Iterator[Suggestion]:
-        """What any of them has in a document."""
+        """The entities that any of them has in a document."""
         for (label, fragments), names in self._owners.get(id, {}).items():
             yield Suggestion(label, fragments, by=tuple(names))
 
 
 def suggestions(id: str, text: str, suggester: Suggester | None, others: Others) -> list[Suggestion]:
-    """What is proposed for a document, in the order of the text; what both propose once, as the annotators'."""
+    """All suggestions for a document, in the order of the text; those of both sources once, as the annotators'."""
     found = {(one.label, one.fragments): one for one in others(id)}
     for entity in suggester(text) if suggester else ():
         found.setdefault(entity.key, Suggestion(entity.label, entity.fragments, entity.score))

@@ -1,4 +1,4 @@
-"""Training on what is done, in a process of its own: `disconer train`, with a configuration that fits the data."""
+"""Training on the documents that are done, in a separate process: `disconer train`, configured for the data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from disconer.start.splits import BY_ID, DEV, TRAIN, Splits
 from disconer.store.names import find_model
 
 DEV_FRACTION = 0.2
-# People wait for these models, and train again when more is done: a fifth of the usual steps, and no second pass each.
+# Users wait for these models, and train again when more is done: a fifth of the usual steps, no adversarial training.
 QUICK = ("training.epochs=10", "training.patience=4", "training.steps_at_least=600", "training.adversarial=0")
 PROGRAM = (sys.executable, "-m", "disconer")
 LOG, RUN = "log.txt", "run"
@@ -36,7 +36,7 @@ State = Literal["idle", "preparing", "running", "measuring", "finished", "failed
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a training is going. f1: of the model that suggests, and of the new one, on dev, in percent."""
+    """The progress of training. f1: of the current model and of the new one, on dev, in per cent."""
 
     state: State = "idle"
     message: str = ""
@@ -58,7 +58,7 @@ class Status:
 def divide(documents: Sequence[Document]) -> tuple[list[Document], list[Document]]:
     """Documents to train on, and to measure on, some of which have entities.
 
-    By a hash of their ids: what was trained on is not measured on later, when more documents are done.
+    By a hash of their ids: training documents do not become dev documents later, when more documents are done.
     """
     if len(documents) < 2:
         raise DisconerError(
@@ -76,7 +76,7 @@ def divide(documents: Sequence[Document]) -> tuple[list[Document], list[Document
 
 
 def prepare(documents: Sequence[Document], folder: Path, current: Suggester | None, settings: Sequence[str]) -> Config:
-    """Write data and configuration of a training to a folder; the training starts from the current model if it can."""
+    """Write data and configuration for training to a folder; it starts from the current model if possible."""
     train, dev = divide(documents)
     labels = sorted({entity.label for document in train for entity in document.entities})
     if not labels:
@@ -101,8 +101,8 @@ def prepare(documents: Sequence[Document], folder: Path, current: Suggester | No
 class Trainer:
     """Trains, one model at a time.
 
-    folder: for the trainings, each in a folder of its own. settings: of the training, as KEY=VALUE.
-    load: makes a suggester of a model's folder. take_over: called with the new one if it is better.
+    folder: contains a folder for each training run. settings: for training, as KEY=VALUE.
+    load: makes a suggester from a model's folder. take_over: called with the new one if it is better.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Trainer:
         self._thread: threading.Thread | None = None
 
     def status(self) -> Status:
-        """How it is going, with the epochs that are finished by now."""
+        """The current progress, with the epochs that are finished."""
         status = self._status
         if status.state != "running" or self._run is None:
             return status
@@ -131,12 +131,12 @@ class Trainer:
         return replace(status, epoch=len(figures), dev_f1=tuple(figures))
 
     def start(self, documents: Sequence[Document], current: Suggester | None) -> None:
-        """Start a training in the background; refuses with an error what is known not to work."""
+        """Start training in the background; raises an error if it is known not to work."""
         require_training("Training")
         with self._lock:
             if self._status.is_running:
                 raise DisconerError("Training is already running", fix="Wait for it, or stop it.")
-            self.wait()  # one that was stopped may not be over yet
+            self.wait()  # one that was stopped may not have ended yet
             self._process, self._stopping = None, False
             self._status = Status("preparing")
         try:
@@ -148,24 +148,24 @@ class Trainer:
         self._thread.start()
 
     def wait(self) -> Status:
-        """The result, when it is there."""
+        """Wait for the result."""
         if self._thread is not None:
             self._thread.join()
         return self._status
 
     def stop(self) -> None:
-        """End the process of a training, also one that is still to be started; what it has saved stays."""
+        """End the training process, even if it is still to be started; what it has saved stays."""
         state, process = self._status.state, self._process
         if state not in ("preparing", "running") or (process is not None and process.poll() is not None):
             return
-        self._stopping = True  # before the process is looked at, which may start just now: see `_run_process`
+        self._stopping = True  # before checking the process, which may be starting: see `_run_process`
         if state == "running":
             self._say_stopped()
         if self._process is not None:
             self._process.terminate()
 
     def _say_stopped(self) -> None:
-        self._status = replace(self._status, state="stopped", message="The training was stopped.")
+        self._status = replace(self._status, state="stopped", message="Training was stopped.")
 
     def _prepare(self, documents: Sequence[Document], current: Suggester | None) -> _Plan:
         number = 1 + max([int(path.name) for path in self._folder.glob("[0-9]*") if path.name.isdigit()], default=0)
@@ -187,7 +187,7 @@ class Trainer:
                 return
             self._status = replace(self.status(), state="measuring")
             self._status = self._measured(plan, current)
-        except Exception as error:  # on a thread of its own, nobody else would say it
+        except Exception as error:  # on a thread of its own, it would go unnoticed
             self._status = replace(self._status, state="failed", message=str(error) or type(error).__name__)
 
     def _run_process(self, plan: _Plan) -> int:
@@ -227,7 +227,7 @@ class Trainer:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a training needs. dev: the documents to measure on."""
+    """The input of a training run. dev: the documents to measure on."""
 
     folder: Path
     dev: list[Document] = field(repr=False)

@@ -1,8 +1,8 @@
 """The order in which documents are most useful to annotate, for a model that learns from them.
 
-A document is useful if the model is unsure of what it finds or nearly finds there, and if it is unlike those that are
-annotated already. Documents are chosen one after another, each also unlike those chosen before it: the first 500, which
-the others then follow by the same value.
+A document is useful if the model is unsure of its entities and near-entities there, and if it is unlike those that are
+already annotated. The first 500 documents are chosen one after another, each also unlike those chosen before it; the
+others then follow by the same value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from disconer.nn.reader import Floats
 
 UNSURE_WEIGHT = 0.5  # of uncertainty; the rest is unlikeness
 HIGH = 0.95  # quantile of uncertainty that counts as full
-COMPARED = 20_000  # words that unlikeness goes by, at most: the most frequent ones
+COMPARED = 20_000  # maximum words that unlikeness is computed from: the most frequent ones
 CELLS = 20_000_000  # of the vectors of all texts, at most: with more than 1,000 texts, fewer words are compared
 CHOSEN = 500  # documents chosen one after another; soon after, those first ones are done, and all is ordered again
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -49,7 +49,7 @@ def most_useful_first(
 ) -> list[str]:
     """The ids of the documents that are not done, the most useful first.
 
-    candidates: what a model finds, or nearly finds, in those documents, with scores; None without a model: then only
+    candidates: a model's entities and near-entities in those documents, with scores; None without a model: then only
         unlikeness counts.
     """
     open_ids = [id for id in texts if id not in done]
@@ -85,7 +85,7 @@ class _Chooser:
         return [*chosen, *(place for place in rest if place not in chosen)]
 
     def _nearest_known(self) -> Floats:
-        """How like the most similar annotated document each is.  Shape: (documents,)"""
+        """The similarity of each to the most similar annotated document.  Shape: (documents,)"""
         if not len(self.known):
             return np.zeros(len(self.left), dtype=np.float32)
         blocks = [self.left[start : start + CHOSEN] for start in range(0, len(self.left), CHOSEN)]
@@ -93,12 +93,12 @@ class _Chooser:
 
 
 def _value(nearest: Floats, unsure: Floats | None) -> Floats:
-    """How useful documents are, by the likeness of the most similar one that comes before.  Shape: (documents,)"""
+    """How useful documents are, given the similarity to the most similar earlier one.  Shape: (documents,)"""
     return 1 - nearest if unsure is None else UNSURE_WEIGHT * unsure + (1 - UNSURE_WEIGHT) * (1 - nearest)
 
 
 def _scaled(values: Sequence[float]) -> Floats:
-    """Values from 0 to 1: their own scale depends on the model. A few that are far above all others do not set it."""
+    """Values scaled to 0 to 1, as their own scale depends on the model; a few outliers do not determine it."""
     high = max(float(np.quantile(values, HIGH)), 1e-9) if values else 1.0
     scaled: Floats = np.minimum(np.array(values, dtype=np.float32) / np.float32(high), np.float32(1))
     return scaled
@@ -107,7 +107,7 @@ def _scaled(values: Sequence[float]) -> Floats:
 def word_vectors(texts: Sequence[str]) -> Floats:
     """TF-IDF vectors, one per text, of the words that several have.  Shape: (texts, words)
 
-    Their length is at most 1: that of a text with all its words, of which those of its own make it unlike others.
+    Their length is at most 1: words that only this text has count for its length, but not for similarity.
     """
     counts = [Counter(_WORD.findall(text.lower())) for text in texts]
     documents: Counter[str] = Counter(word for own in counts for word in own)

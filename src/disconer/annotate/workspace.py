@@ -22,7 +22,7 @@ LONGEST_NAME = 150  # characters of a file name; file systems take 255 bytes
 
 
 class Conflict(Exception):
-    """The document is not the one that a change was made to. `stored`: what is on disk."""
+    """The document has changed since the version that a change was made to. `stored`: what is on disk."""
 
     def __init__(self, stored: Stored) -> None:
         self.stored = stored
@@ -87,7 +87,7 @@ class Workspace:
             return self._marks.load().get(id, False)
 
     def mark(self, id: str, *, done: bool, by: str) -> None:
-        """Say that a document is done, or not. One without annotations is then known to have none."""
+        """Mark a document as done, or not. One without annotations is then known to have none."""
         with self._alone():
             stored = self.documents.read(id)
             if done and not stored.content:
@@ -172,7 +172,7 @@ class _Marks:
         self._seen: tuple[int, int, int] | None = None
 
     def load(self) -> dict[str, bool]:
-        """Whether each document is done, of those of which it was said."""
+        """Whether each document that was ever marked is done."""
         stamp = file_stamp(self._path)
         if stamp != self._seen:
             self._done, self._seen = _read_done(self._path) if stamp else {}, stamp

@@ -1,6 +1,6 @@
-"""How fast a model is, measured against the bare encoder that it stands on, in one process and one run.
+"""How fast a model is, measured against its bare encoder, in one process and one run.
 
-Absolute figures depend on the machine and on who else uses it. Ratios of what ran in turns hold: drift hits both.
+Absolute figures depend on the machine and its other load. Ratios of jobs that alternate hold: drift affects both.
 
 May import everything but `cli`. Settings and tables need no torch.
 """

@@ -1,4 +1,4 @@
-"""The clock between the stages of a recogniser, and models that are watched at work through it."""
+"""Timing the stages of a recogniser, and models that are instrumented for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from disconer.predict.recognizer import Recognizer
 
 SPLIT, WORDS, PARSE, SUBWORDS, COLLATE = "split", "words", "parse", "subwords", "collate"
 ENCODE, LSTM, GCN, DECODE, ASSEMBLE = "encode", "BiLSTM", "GCN", "decode", "assemble"
-NETWORK = "network and decode"  # where a runtime does not let us look inside
+NETWORK = "network and decode"  # if a runtime cannot be timed inside
 BEFORE_HEAD = (SPLIT, WORDS, PARSE, SUBWORDS, COLLATE, ENCODE, LSTM, GCN)
 AFTER_HEAD = (DECODE, NETWORK, ASSEMBLE)
 
@@ -76,7 +76,7 @@ class TimedReader:
 
 
 class TimedRuntime:
-    """Gives a runtime one batch at a time, so that nothing goes on ahead. See `Runtime`."""
+    """Gives a runtime one batch at a time, so that nothing is computed ahead. See `Runtime`."""
 
     def __init__(self, runtime: Runtime, laps: Laps, last_stage: str) -> None:
         self.name, self.device, self.size_multiple = runtime.name, runtime.device, runtime.size_multiple
@@ -122,7 +122,7 @@ def _after(module: nn.Module | None, laps: Laps, stage: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WatchedModel:
-    """A model with another reader, and a runtime that something is wrapped around. See `AnyModel`."""
+    """A model with another reader and a wrapped runtime. See `AnyModel`."""
 
     model: AnyModel
     reader: Reader

@@ -1,4 +1,4 @@
-"""All measurements of a model, one after another; where they were taken, and the most memory that a job takes."""
+"""All measurements of a model, one after another; the environment, and the peak memory of a job."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def bench(
 ) -> Report:
     """Measure a model on documents.
 
-    encoder: the model whose bare encoder is the measure; None: the model itself, or `other`.
+    encoder: the model whose bare encoder is the baseline; None: the model itself, or `other`.
     other: the same model for another runtime, to be compared. folder: of the model, for the start of a process.
     """
     settings = settings or Settings()
@@ -154,7 +154,7 @@ def _clock(settings: Settings, device: torch.device) -> Clock:
 
 def _use_threads(number: int) -> None:
     torch.set_num_threads(number)
-    os.environ["OMP_NUM_THREADS"] = str(number)  # what other runtimes go by when they load a network
+    os.environ["OMP_NUM_THREADS"] = str(number)  # which other runtimes obey when they load a network
 
 
 def _device(name: str | None) -> torch.device:
@@ -180,7 +180,7 @@ def _torch_model(model: AnyModel | None) -> Model:
 
 
 def environment(device: torch.device) -> dict[str, object]:
-    """What figures depend on beside the model and the data."""
+    """What figures depend on besides the model and the data."""
     return {
         "disconer": __version__,
         "python": platform.python_version(),
@@ -206,7 +206,7 @@ def _processor() -> str:
 
 
 _STATUS, _CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-_RESET_PEAK = "5"  # what Linux takes in clear_refs for: forget the highest resident size
+_RESET_PEAK = "5"  # written to clear_refs, this makes Linux reset the peak resident size
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class Memory:
     """Megabytes.
 
     process: the highest resident size of the whole process while the job ran: Python, torch, model and data;
-        None where the system does not tell.
+        None where the system does not report it.
     cuda: the most that was allocated on the GPU, the model included; None on the CPU.
     """
 
@@ -223,7 +223,7 @@ class Memory:
 
 
 def peak_memory(job: Callable[[], object], device: torch.device) -> Memory:
-    """Run a job and look how much it took."""
+    """Run a job and measure its peak memory."""
     on_gpu = device.type == "cuda"
     if on_gpu:
         torch.cuda.reset_peak_memory_stats(device)

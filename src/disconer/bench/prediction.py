@@ -100,7 +100,7 @@ class Latency:
 
 
 def predict(recognizer: Recognizer, sample: Sample) -> int:
-    """Find all entities of a sample, as users do; gives how many there are."""
+    """Find all entities of a sample, as users do; returns their number."""
     if sample.given:
         found = recognizer.annotate(sample.documents)
     else:
@@ -204,7 +204,7 @@ class Startup:
     """A process of its own that finds the entities of one sentence.
 
     seconds: from its start to its end, in each round.
-    memory: the most that it took, in megabytes, in the round that took least; None where the system does not tell.
+    memory: its peak in megabytes, in the round with the lowest; None where the system does not report it.
     """
 
     seconds: Timing

@@ -79,7 +79,7 @@ class Staged:
 
 
 def chunks(documents: list[Document]) -> Iterator[list[Document]]:
-    """What the recogniser processes together. Given only that, it has nothing to prepare while its network runs."""
+    """What the recogniser processes together. Given one at a time, it prepares nothing while its network runs."""
     chunk: list[Document] = []
     for document in documents:
         chunk.append(document)

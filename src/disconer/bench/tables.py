@@ -38,7 +38,7 @@ def heading(report: Report, model: str) -> Iterator[str]:
 
 
 def notes(report: Report) -> Iterator[str]:
-    """What results do not tell by themselves: where they look better than they are, and what they are of."""
+    """Caveats: where results look better than they are, and what they include."""
     if report.throughput and not report.throughput.n_entities:
         yield "the model finds no entities here, so the cost of pairs and their decoding is not measured"
     if report.settings.precision == "int8":

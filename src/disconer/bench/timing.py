@@ -1,4 +1,4 @@
-"""What is to be measured and how, times of jobs that run in turns, and their ratios. No torch here."""
+"""Settings of measurements, times of jobs that run in turns, and their ratios. No torch here."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Ratio:
 
 
 def make_clock(name: ClockName, wait: Callable[[], None] | None = None) -> Clock:
-    """A clock in seconds. wait: ends when the device has done what it was given, so that its work is counted."""
+    """A clock in seconds. wait: returns when the device has finished its work, so that this is counted."""
     read = _CLOCKS[name]
     if wait is None:
         return read
@@ -99,8 +99,8 @@ def make_clock(name: ClockName, wait: Callable[[], None] | None = None) -> Clock
 def in_turns(jobs: Jobs, *, repeats: int, clock: Clock, warmup: int = 1) -> dict[str, Timing]:
     """Time jobs, each given as its pieces: the first piece of every job, the second of every job, and so on.
 
-    What slows the machine down for a while so meets all jobs alike. A round goes through all pieces; its time is
-    their sum. Warm-up rounds are not counted.
+    So a temporary slowdown of the machine affects all jobs alike. A round goes through all pieces; its time is their
+    sum. Warm-up rounds are not counted.
     """
     pieces = list(zip(*jobs.values(), strict=True))
     seconds: dict[str, list[float]] = {name: [] for name in jobs}

@@ -87,7 +87,7 @@ def measure_training(
 
 
 def _one_pass(config: Config) -> Config:
-    """A sample is small; passes over it again tell nothing that the repeats do not."""
+    """A sample is small; further passes over it show nothing that the repeats do not."""
     training = config.training.model_copy(update={"steps_at_least": 0})
     return config.model_copy(update={"training": training})
 

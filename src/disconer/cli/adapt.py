@@ -54,7 +54,7 @@ def adapt_cli(
         typer.Option(
             "--words",
             metavar="N|FILE",
-            help="Add words to the vocabulary: the N that save most subwords, or those listed in a file.",
+            help="Add words to the vocabulary: the N that save the most subwords, or those listed in a file.",
         ),
     ] = None,
     case: Annotated[

@@ -38,9 +38,9 @@ def agree(
 ) -> tuple[Agreement, Adjudicated | None]:
     """The agreement of annotators.
 
-    sources: what each annotator made, by name.
+    sources: the path of each annotator's documents, by name.
     html: file for a page with all figures and every disagreement.
-    adjudicate: folder for what all agree on, with the disputes beside.
+    adjudicate: folder for the entities that all agree on, with the disputes alongside.
     """
     from disconer.evaluate.annotators import adjudication
     from disconer.evaluate.annotators.agreement import Agreement, by_document
@@ -73,9 +73,9 @@ def _read(name: str, path: Path, from_format: str | None, ledger: Ledger) -> lis
         note_unread(source, format, ledger)
     if format.name == "text":
         raise DisconerError(
-            f"There are no annotations of {name} here, only texts",
+            f"There are no annotations by {name} here, only texts",
             where=Where(str(path)),
-            expected="what an annotator made: .ann beside .txt, or another format with entities",
+            expected="an annotator's work: .ann files next to .txt files, or another format with entities",
             fix="Leave this annotator out, or name the folder or file with the annotations.",
         )
     if format.name == "brat":
@@ -87,12 +87,12 @@ def _read(name: str, path: Path, from_format: str | None, ledger: Ledger) -> lis
 
 
 def _warn_of_nothing(made: Mapping[str, Sequence[Document]], sources: Mapping[str, Path]) -> None:
-    """Say who has no entity at all, which may be a wrong path: every figure with them is 0."""
+    """Warn of annotators without any entity, perhaps due to a wrong path: every figure with them is 0."""
     for name, documents in made.items():
         if not any(document.entities for document in documents):
             number = f"{len(documents):,} document{'s' * (len(documents) != 1)}"
             print(
-                f"warning: {sources[name]} has no entities, in {number}: all those of others count as missed by {name}",
+                f"warning: {sources[name]} has no entities in {number}: all others' entities count as missed by {name}",
                 file=sys.stderr,
             )
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from disconer.annotate.trainer import Status, Trainer
 
 PORT = 8010
-PAUSE = 0.5  # seconds between two looks at a training
+PAUSE = 0.5  # seconds between two checks on a training run
 
 
 def annotate(settings: Settings, *, host: str = HOST, port: int = PORT, token: str | None = None) -> None:
@@ -43,7 +43,7 @@ def annotate(settings: Settings, *, host: str = HOST, port: int = PORT, token: s
         if settings.path.is_dir():
             note_unread(Source(settings.path), format_named("brat"), texts=True)
         if missing := project.never_suggested:
-            print(f"note: the model does not have, and will not suggest: {', '.join(missing)}", file=sys.stderr)
+            print(f"note: the model lacks these labels and cannot suggest them: {', '.join(missing)}", file=sys.stderr)
         app = create_app(project, token=token, local=local)
         logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
         address, its_port = bound.getsockname()[:2]
@@ -65,13 +65,13 @@ def train_on_done(settings: Settings) -> Status:
 
 
 def _follow(trainer: Trainer) -> None:
-    """Say each epoch as it ends."""
-    status, said = trainer.status(), 0
+    """Print each epoch as it ends."""
+    status, shown = trainer.status(), 0
     print(f"training on {status.n_train} documents, measuring on {status.n_dev}", file=sys.stderr, flush=True)
     while (status := trainer.status()).is_running:
-        for epoch, f1 in enumerate(status.dev_f1[said:], said + 1):
+        for epoch, f1 in enumerate(status.dev_f1[shown:], shown + 1):
             print(f"epoch {epoch} of at most {status.epochs}  dev F1 {f1:.2f}", file=sys.stderr, flush=True)
-        said = len(status.dev_f1)
+        shown = len(status.dev_f1)
         time.sleep(PAUSE)
 
 
@@ -91,9 +91,9 @@ def load_suggester(model: str) -> Suggester:
 def _report(status: Status) -> None:
     if status.state != "finished" or status.new_f1 is None:
         raise DisconerError("Training did not finish", got=status.message.rstrip(".") or status.state)
-    old = "there was no model before" if status.old_f1 is None else f"the model before has {status.old_f1:.2f}"
+    old = "there was no previous model" if status.old_f1 is None else f"the previous model has {status.old_f1:.2f}"
     print(f"dev F1 {status.new_f1:.2f}; {old}.")
-    kept = "It suggests from now on" if status.takes_over else "The model before is kept; the new one is there"
+    kept = "It suggests from now on" if status.takes_over else "The previous model stays in use; the new one"
     print(f"{kept}: {status.model}")
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from disconer.evaluate.measures import Counts
     from disconer.nn.heads.kind import HeadKind
 
-DEFAULTS = "defaults"  # what the settings of a head are called that has nothing to compare
+DEFAULTS = "defaults"  # the name of the only settings of a head that has none to compare
 
 
 def check_source(

@@ -31,7 +31,7 @@ class Command(TyperCommand):
             raise
 
     def _without_skipping(self, error: BadInput) -> BadInput:
-        """The error, with an advice that can be followed: this command does not skip what is invalid."""
+        """The error, with advice that can be followed: this command cannot skip invalid input."""
         fix = (
             f"{error.fix} `disconer {self.name}` does not have this option: `disconer convert SRC COPY --skip-bad` "
             "writes a copy to use instead."
@@ -76,7 +76,7 @@ class OutputCommand(Command):
 
 
 def output_last(arguments: list[str]) -> list[str]:
-    """The arguments, with what --out or -o names as the last.
+    """The arguments, with the value of --out or -o moved to the end.
 
     >>> output_last(["notes", "-o", "notes.jsonl", "--force"])
     ['notes', '--force', 'notes.jsonl']

@@ -32,7 +32,7 @@ def report(ledger: Ledger) -> None:
 
 
 def say_written(written: Amount, path: Path, format: str) -> None:
-    """Say on stderr what was written, and from what: not all of it may be what a format can hold."""
+    """Say on stderr what was written, and from what, as a format may not be able to hold all of it."""
     print(f"written: {path} ({format}), from {written}", file=sys.stderr)
 
 
@@ -58,7 +58,7 @@ def show(title: str, columns: Sequence[str], sections: Iterable[Iterable[Sequenc
 
 
 def _blocks(columns: Sequence[str], rows: Rows, width: int) -> Iterator[list[int]]:
-    """The columns that fit side by side, block by block; each has the names, of which the longest word must fit."""
+    """The columns that fit side by side, block by block; each block repeats the names, wrapped between words."""
     from rich.cells import cell_len
 
     names = _EDGES + max((cell_len(word) for row in rows for word in row[0].split()), default=0)

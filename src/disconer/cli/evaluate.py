@@ -84,7 +84,7 @@ def _pairs(
 
 
 def _check_labels(evaluation: Evaluation, labels: Collection[str], gold: str) -> None:
-    """A label that nothing has is a slip."""
+    """A label that no entity has is a typo."""
     if unknown := [label for label in labels if label not in evaluation.labels]:
         raise DisconerError(
             f"Neither gold nor predicted entities have the label{'s' * (len(unknown) > 1)} {listed(unknown, _SHOWN)}",

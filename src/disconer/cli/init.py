@@ -44,7 +44,7 @@ def init(
     refuse_existing(out, force)
     division = Division.parse(ratios, seed, group)
     if head is not None:
-        HEADS.get(head)  # an unknown one is told before the data is read
+        HEADS.get(head)  # report an unknown one before the data is read
     base = load_config(preset) if preset else None
     start = read_start(start_from) if start_from else None
     if start:
@@ -53,7 +53,7 @@ def init(
     splits = plan_splits(source, format, folder, division)
     if not splits.taken and (ratios or seed or group):
         raise DisconerError(
-            "The data has its splits already, so there is nothing to divide",
+            "The data already has splits, so there is nothing to split",
             where=Where(str(source)),
             fix="Leave out --ratios, --seed and --group, or give the training data alone.",
         )

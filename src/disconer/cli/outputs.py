@@ -30,7 +30,7 @@ def target_format(to_format: str | None, out: Path | None) -> Format | None:
 
 
 def named_output(out: str) -> Path:
-    """The path of an output; `-` is the input of stdin, not a name, and an empty one, which is no folder, a slip."""
+    """The path of an output. An empty name is an error, and so is `-`, which only means stdin."""
     if out in ("", "-"):
         raise DisconerError(
             "The output needs the name of a file or folder",

@@ -48,7 +48,7 @@ Given = tuple[str, str | None]  # a path and its format
 AnyError = TypeVar("AnyError", bound=DisconerError)
 
 STDIN = "-"
-TEXT_ID = "text"  # of the document that a text becomes
+TEXT_ID = "text"  # the id of the document made from --text
 PART_FORMAT = "jsonl"
 MAX_WIDTH = 120  # columns of text: longer lines are hard to read
 
@@ -215,13 +215,13 @@ def _write_text(text: str, settings: Settings, to_format: str | None, out: Path 
 
 
 def _sound(text: str) -> str:
-    """An argument of the command line without the half surrogates that stand for bytes that are no UTF-8."""
+    """A command-line argument without lone surrogates, which stand for bytes that are not UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @contextmanager
 def _inputs(paths: list[str], from_format: str | None, ledger: Ledger) -> Iterator[list[Given]]:
-    """All inputs with their formats. What comes on stdin is a file while the block lasts; messages call it stdin."""
+    """All inputs with their formats. Stdin is kept in a file while the block lasts; messages call it stdin."""
     with tempfile.TemporaryDirectory() as folder:
         spool = Path(folder) / "stdin"
         try:
@@ -250,7 +250,7 @@ def _of_stdin(error: AnyError, spool: Path) -> AnyError:
 
 
 def _refuse_text(path: str) -> None:
-    """What has spaces and is no path may be a text, which has an option of its own."""
+    """An argument that has spaces and is not a path may be meant as a text, which has its own option."""
     if len(path.split()) > 1 and "://" not in path and not os.path.exists(path):
         raise DisconerError(
             "There is no such file or folder",
@@ -303,7 +303,7 @@ def _draw(documents: Iterable[Document], labels: tuple[str, ...], *, headings: b
 
 @contextmanager
 def _printed(target: Format) -> Iterator[Path]:
-    """A file to write, which goes to stdout. Formats are written as files, atomically."""
+    """A temporary file to write, which is then copied to stdout: formats are only written to files."""
     with tempfile.TemporaryDirectory() as spool:
         path = Path(spool) / f"predicted{target.suffixes[0]}"
         yield path
@@ -324,8 +324,7 @@ def _say_filled(out: Path, target: Format, written: int, done: int) -> None:
     what = "document" if target.writes_folder else "file"
     print(f"written: {_some(written, what)} in {out}", file=sys.stderr)
     if done:
-        told = f"{_some(done, what)} already there (--force predicts them again)"
-        print(f"skipped: {told}", file=sys.stderr)
+        print(f"skipped: {_some(done, what)} already there (--force predicts them again)", file=sys.stderr)
 
 
 def _some(n: int, what: str) -> str:

@@ -42,8 +42,8 @@ def predict_on_ray(work: Work, out: str | None, to_format: str | None, cluster: 
     outcome = RayWork(given, work.inputs, work.settings, work.ledger, to=to).into(folder, cluster, force=force)
     print(f"written: {_amount(outcome.written, outcome.parts)} in {folder}", file=sys.stderr)
     if outcome.parts_before:
-        told = _amount(outcome.written_before, outcome.parts_before)
-        print(f"skipped: {told} already there (--force predicts them again)", file=sys.stderr)
+        skipped = _amount(outcome.written_before, outcome.parts_before)
+        print(f"skipped: {skipped} already there (--force predicts them again)", file=sys.stderr)
 
 
 def _amount(n_documents: int, n_parts: int) -> str:

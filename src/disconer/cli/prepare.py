@@ -15,13 +15,13 @@ from disconer.cli.console import report
 from disconer.core.errors import DisconerError
 from disconer.corpora import RECIPES, Option, Recipe, recipe_named
 
-_OPTIONS = "disconer.options"  # under which a context remembers the options that the recipe was given
+_OPTIONS = "disconer.options"  # the key under which a context stores the recipe's options
 
 
 class PrepareCommand(OutputCommand):
     """A command that accepts the options of the recipe on its command line, and without arguments lists all recipes.
 
-    Recipes are loaded only then: other verbs start without them.
+    Recipes are only loaded for this command: others start without them.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -46,11 +46,11 @@ def one_voice() -> Iterator[None]:
 
 
 def end_process() -> None:
-    """End one of several processes whose work is done and said; a process alone goes on.
+    """End one of several processes after its work and output are done; a single process continues.
 
-    torch leaves the threads of gloo running when it parts the processes. When the interpreter is taken down under
-    them, now and then one aborts its process ("terminate called without an active exception"), and torchrun takes a
-    run that is complete for a failed one. So the process ends without that.
+    torch leaves gloo's threads running after the process group is destroyed. Now and then, one of them aborts its
+    process when the interpreter shuts down ("terminate called without an active exception"), and torchrun reports a
+    complete run as failed. So the process exits without shutting the interpreter down.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         sys.stdout.flush()

@@ -108,9 +108,9 @@ def _place_paths(values: dict[str, Any], folder: Path) -> None:
 
 
 def is_path(path: Path) -> bool:
-    """Whether there is an encoder or a model to be named by this path.
+    """Whether there is an encoder or a model at this path.
 
-    What has the name of a bundled one must be one, too: a folder of data may be called "clinical-trials".
+    If the path is also the name of a bundled one, its content decides: a data folder may be called "clinical-trials".
     """
     if not any((bundled / path.name).is_dir() for bundled in (BUNDLED_ENCODERS, BUNDLED_MODELS)):
         return path.exists()
@@ -118,7 +118,7 @@ def is_path(path: Path) -> bool:
 
 
 def load_head(kind: str, overrides: Sequence[str] = ()) -> HeadSettings:
-    """The settings of a kind of heads, with `overrides` ("key=value") over its defaults."""
+    """The settings of a kind of head, with `overrides` ("key=value") over its defaults."""
     values: dict[str, Any] = {"data": {"train": "-", "dev": "-"}, "head": {"kind": kind}}
     places, problems = apply_overrides(values, [f"head.{override}" for override in overrides])
     return _checked(values, places, problems, None).head

@@ -44,12 +44,12 @@ class DataConfig(Section):
     test: str | None = Field(default=None, min_length=1, description="Test documents, measured at the end; null: none.")
     labels: Labels | None = Field(
         default=None,
-        description="Labels to predict; others are learned from, if the head can. null: all of the training data.",
+        description="Labels to predict; the head also learns from others, if it can. null: all in the training data.",
     )
     format: str | None = Field(default=None, description="Format of the documents; null: detected.")
     splitter: SplitterName = Field(
         default="rules",
-        description="Splitter if texts have no sentences: rules (prose, lists, wrapped lines) or lines (one per line).",
+        description="Splitter for text without sentences: rules (prose, lists, wrapped lines) or lines (one per line).",
     )
     tokenizer: Literal["words", "whitespace"] = Field(
         default="words",

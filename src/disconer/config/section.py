@@ -42,7 +42,7 @@ class HeadSettings(Section):
 
 
 class Configurable(Protocol):
-    """What the configuration needs of a kind of head; see `disconer.nn.heads.kind.HeadKind`."""
+    """What the configuration needs from a kind of head; see `disconer.nn.heads.kind.HeadKind`."""
 
     @property
     def settings(self) -> type[HeadSettings]: ...

@@ -1,4 +1,4 @@
-"""Prefetching: what is needed next is made in the background."""
+"""Prefetching: items are made in the background before they are needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AHEAD = 4  # batches: enough to even out slow ones, few enough not to fill memor
 def made_ahead(
     make: Callable[[Job], Made], jobs: Iterable[Job], ahead: int = AHEAD, threads: int = 1
 ) -> Generator[Made]:
-    """`make` of each job, in order, by background threads that are up to `ahead` jobs ahead of their reader.
+    """`make(job)` for each job, in order, computed by background threads up to `ahead` jobs ahead of the reader.
 
     Exceptions of `make` are raised here, in order. When the reader stops early, so do the threads.
     """

@@ -7,19 +7,19 @@ import platform
 from functools import cache
 from pathlib import Path
 
-THREADS_VARIABLE = "OMP_NUM_THREADS"  # what torch and ONNX Runtime go by
+THREADS_VARIABLE = "OMP_NUM_THREADS"  # which torch and ONNX Runtime obey
 CGROUP = Path("/sys/fs/cgroup")
 
 
 def usable_cores() -> int:
-    """The cores that affinity (taskset, Slurm) and the control group (containers, systemd) leave to this process."""
+    """The cores that affinity (taskset, Slurm) and the control group (containers, systemd) allow this process."""
     affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quota = _quota(CGROUP)
     return affinity if quota is None else max(1, min(affinity, int(quota)))
 
 
 def _quota(root: Path) -> float | None:
-    """The cores' worth of time that a control group allows, of either version; None: all of it."""
+    """The CPU quota of a control group, of either version, in cores; None: no limit."""
     try:
         allowed, period = (root / "cpu.max").read_text().split()
     except (OSError, ValueError):
@@ -40,7 +40,7 @@ def chosen_threads() -> int:
 
 
 def busy_warning(threads: int) -> str | None:
-    """What to say if other programs use the cores that the threads are meant for: then fewer threads are faster."""
+    """A warning if other programs use the cores that the threads are meant for: fewer threads are faster then."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     if threads == 1 or load <= (os.cpu_count() or 1) - threads + 1:
         return None
@@ -51,8 +51,8 @@ def busy_warning(threads: int) -> str | None:
 
 
 CPUINFO = Path("/proc/cpuinfo")
-# Products of 8-bit integers, exact and at four times the speed of 32-bit floats: what x86 and ARM call them. Programs
-# for x86 also run on ARM, emulated, where the system tells what ARM has.
+# CPU flags, on x86 and ARM, for products of 8-bit integers: exact, and at four times the speed of 32-bit floats.
+# Programs for x86 also run on ARM, emulated, where the system lists ARM's flags.
 INSTRUCTIONS = {
     "x86_64": {"avx512_vnni", "avx_vnni"},
     "aarch64": {"asimddp", "i8mm"},
@@ -61,7 +61,7 @@ INSTRUCTIONS = {
 
 @cache
 def has_vnni() -> bool:
-    """Whether the processor has instructions for products of 8-bit integers; False where the system does not tell."""
+    """Whether the processor has instructions for products of 8-bit integers; False where the system does not say."""
     try:
         with open(CPUINFO) as lines:  # of the first core: there may be hundreds
             has = next((line for line in lines if line.startswith(("flags", "Features"))), "")

@@ -1,4 +1,4 @@
-"""A corpus: documents by split; those with some labels alone, and those whose text a model has read in training."""
+"""A corpus: documents by split; keeping only some labels, and finding texts that were seen in training."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ class Corpus:
 
 
 def text_key(document: Document) -> bytes:
-    """What is equal for documents of one text, however its white space is."""
+    """A key that is the same for all documents with the same text, whatever its whitespace."""
     return hashlib.sha256(" ".join(document.text.split()).encode("utf-8", "surrogatepass")).digest()
 
 
 def with_labels(document: Document, labels: Collection[str]) -> Document:
-    """A document with its entities of some labels, and no others."""
+    """The document with only its entities of these labels."""
     return document.replace(entities=tuple(entity for entity in document.entities if entity.label in labels))
 
 
 def seen_in_training(train: Iterable[Document], others: Mapping[str, Iterable[Document]]) -> Iterator[str]:
-    """A sentence for each of the other splits in which there are texts of training documents."""
+    """A warning for each of the other splits that repeats texts of training documents."""
     known = set(map(text_key, train))
     for split, documents in others.items():
         seen = [text_key(document) in known for document in documents]
         if any(seen):
             yield (
-                f"{sum(seen):,} of {len(seen):,} {split} documents have the text of a training document: "
+                f"{sum(seen):,} of {len(seen):,} {split} documents have the same text as a training document: "
                 f"F1 on {split} is higher than on new texts"
             )

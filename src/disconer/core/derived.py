@@ -1,6 +1,6 @@
-"""What data repeats of an entity although it follows from its fragments: its text, its start and its end.
+"""Redundant fields of an entity in data, which follow from its fragments: its text, its start and its end.
 
-Where they contradict the fragments, one of them is wrong, and nobody but the user can tell which.
+Where they contradict the fragments, one of the two is wrong, and only the user can tell which.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def entity_from_dict(values: Mapping[str, Any]) -> Entity:
 
 
 def document_from_dict(values: Mapping[str, Any]) -> Document:
-    """A document; the texts of its entities, where they are given, must be those of their fragments."""
+    """A document; the text of an entity, where present, must match its fragments."""
     schema = '{"id": …, "text": …, "entities": […]}'
     id, text = (_needed(values, name, "a document", schema) for name in ("id", "text"))
     given = values.get("entities") or ()
@@ -36,7 +36,7 @@ def document_from_dict(values: Mapping[str, Any]) -> Document:
         values.get("extras") or {},
     )
     for entity, said in zip(document.entities, given, strict=True):
-        if said.get("text"):  # one that was no part of a document has an empty text
+        if said.get("text"):  # empty if the entity was not part of a document
             _check_text(document, entity, said["text"])
     return document
 
@@ -50,7 +50,7 @@ def _check_text(document: Document, entity: Entity, surface: str) -> None:
 
 
 def _needed(values: Mapping[str, Any], name: str, what: str, expected: str) -> Any:
-    """A value without which there is no document or entity."""
+    """A required value."""
     if not isinstance(values, Mapping):
         raise BadInput("bad-syntax", f"This is not {what}", got=excerpt(values), expected=expected)
     if values.get(name) is None:

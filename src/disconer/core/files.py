@@ -1,4 +1,4 @@
-"""Atomic file writing, lines appended, changes noticed; locks, by which processes keep out of each other's way."""
+"""Atomic file writing, appending lines, detecting changes; locks between processes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def replace_file(path: Path, data: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A stream for the new content of a file, which gets it only when the block ends without an error.
+    """A stream for the new content of a file, which is replaced only when the block ends without an error.
 
-    A full disk is told as such: torch reports it as "unexpected pos", and the partial file would keep it full.
+    A full disk is reported as such: torch calls it "unexpected pos", and the partial file would keep it full.
     """
     part = path.with_name(f".{path.name}.part")
     try:
@@ -49,7 +49,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def file_stamp(path: Path) -> tuple[int, int, int] | None:
-    """What differs when a file was changed or replaced; None if there is none."""
+    """A stamp that differs after a file was changed or replaced; None if there is no file."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -87,7 +87,7 @@ def locked(path: Path, *, wait: bool = False, remove: bool = False) -> Iterator[
 
     The lock is free when the process ends, even if it is killed.
     -1 on Windows and on file systems without such locks.
-    wait: until it is free, instead of None. remove: the file, when the lock is given back.
+    wait: until it is free, instead of yielding None. remove: the file, when the lock is released.
     """
     if sys.platform == "win32":
         yield -1
@@ -102,7 +102,7 @@ def locked(path: Path, *, wait: bool = False, remove: bool = False) -> Iterator[
 
 
 def _lock(path: Path, *, wait: bool) -> tuple[int, int | None]:
-    """The open file, and what `locked` gives."""
+    """The open file, and what `locked` yields."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:

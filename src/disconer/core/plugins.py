@@ -85,12 +85,12 @@ TRAIN = ("torch", "transformers", "accelerate")
 
 
 def is_installed(package: str) -> bool:
-    """Whether a package can be imported; it is not."""
+    """Whether a package can be imported, without importing it."""
     return find_spec(package) is not None
 
 
 def require(what: str, extra: str, packages: Sequence[str]) -> None:
-    """Refuse what needs the packages of an extra where one is missing. what: as the subject of a sentence."""
+    """Raise an error if a package of an extra is missing. what: needs it; the subject of the message."""
     if missing := [package for package in packages if not is_installed(package)]:
         raise DisconerError(
             f"{what} needs packages that are not installed: {', '.join(missing)}",

@@ -40,13 +40,13 @@ def progress(items: Iterable[T], what: str, total: int | None = None, *, shown: 
 
 
 def note(text: str) -> None:
-    """Say beside the bar, if one is shown, how far the work on its next item is."""
+    """Show a text beside the bar, if there is one: how far the work on its next item is."""
     if _notes:
         _notes[-1](text)
 
 
 class LiveLines:
-    """Lines on stderr. `quiet` shows nothing, as for the processes beside the first."""
+    """Lines on stderr. `quiet` shows nothing, as in all processes but the first."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
@@ -60,7 +60,7 @@ class LiveLines:
 
     @contextmanager
     def bar(self, total: float, done: float) -> Iterator[None]:
-        """Around what the live line is about."""
+        """Show a live line with a bar while the block runs."""
         if self.quiet or not sys.stderr.isatty():
             yield
             return

@@ -154,7 +154,7 @@ class Entity:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Entity:
-        """From what `to_dict`, native JSONL or the HTTP service give; without fragments, from start and end.
+        """From a dictionary as in `to_dict`, native JSONL or the HTTP service; without fragments, from start and end.
 
         Start and end that contradict the fragments are an error.
         """
@@ -220,7 +220,7 @@ class Sentence:
 
 
 def ordered_sentence(start: int, end: int, tokens: tuple[Token, ...]) -> Sentence:
-    """A sentence whose tokens are in order by the way they were made: checking them takes longer than making it."""
+    """A sentence whose tokens are in order by construction: checking them takes longer than making it."""
     sentence = object.__new__(Sentence)
     _set(sentence, "start", start)
     _set(sentence, "end", end)
@@ -283,7 +283,7 @@ class Document:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Document:
-        """From what `to_dict`, a line of native JSONL or the HTTP service give.
+        """From a dictionary as in `to_dict`, a line of native JSONL or the HTTP service.
 
         An entity whose text, start or end contradict its fragments is an error.
         """

@@ -53,7 +53,7 @@ def read_members(lex: str, sem: str) -> list[Member]:
     for name, type_ in zip(names, types, strict=True):
         if not type_.startswith("("):  # else an operator
             bare = type_.rstrip(")")
-            # Only `sem` tells how many brackets close here: names have brackets of their own.
+            # Only `sem` shows how many brackets close here: names have brackets of their own.
             for _ in range(len(type_) - len(bare)):
                 name = name.removesuffix(")")
             members.append(Member(name, bare))
@@ -107,7 +107,7 @@ def _best(
     """The fragments of the most plausible way: of whole pieces, close together, early.
 
     "HS I, IV, and V": HS_IV is HS + IV, not HS + I + V. "GATA-1 and -2 or GATA-1 and -3 gene products": the
-    first GATA-1 gene product takes the first GATA-1, the second, whose fragments are no other member's, the next.
+    first GATA-1 gene product takes the first GATA-1, the second takes the next: no two members have the same fragments.
     """
 
     def rank(way: tuple[Piece, ...]) -> tuple[bool, int, int, list[int]]:

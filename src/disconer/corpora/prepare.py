@@ -32,7 +32,7 @@ LEGEND = (
 class SplitCounts:
     """What one split holds. Entities that cross sentences or cut tokens are counted among the rest, too.
 
-    training_texts: documents that have the text of a training document.
+    training_texts: documents with the same text as a training document.
     """
 
     documents: int

@@ -35,7 +35,7 @@ from disconer.corpora.recipe import SPLITS, Recipe, files_of, hashed_split, not_
 from disconer.corpora.xlsx import Row, Workbook
 from disconer.text import TOKENIZERS
 
-_PAUSES = ".,;:!?"  # no part of a mention at its ends, even if the annotation copied them
+_PAUSES = ".,;:!?"  # ignored at the ends of a mention, even if the annotation includes them
 _ONE_EDIT, _TWO_EDITS = 5, 7  # letters of words that may differ by that many edits
 _FAR = 10  # maximum words between parts of a mention whose spelling differs: distance adds to the doubt
 
@@ -220,7 +220,7 @@ def _posts(workbook: Workbook, ledger: Ledger) -> dict[str, list[tuple[str, Ment
             mentions = [
                 text for name, text in row.cells.items() if re.fullmatch(f"{label}[0-9]+", name) and text.strip()
             ]
-            # An index occurs twice in a post: then the text tells.
+            # An index may occur twice in a post: then the text decides.
             sentences = sorted(by_index.get(_key(row), ()), key=lambda sentence: sentence[0] != _one_line(row))
             if sentences:
                 sentences[0][1].setdefault(label, []).extend(mentions)

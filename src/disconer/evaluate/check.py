@@ -112,7 +112,7 @@ def has_edge_whitespace(entity: Entity, document: Document) -> bool:
 
 
 def _kind(entity: Entity) -> Kind:
-    assert entity.kind is not None  # it stands in a document
+    assert entity.kind is not None  # it is part of a document
     return entity.kind
 
 

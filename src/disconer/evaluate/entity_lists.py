@@ -76,7 +76,7 @@ def listed_document(gold: Document, predicted: Document) -> ListedDocument:
     def entity(one: Entity) -> ListedEntity:
         places = [(bisect_right(ends, start), bisect_left(starts, end)) for start, end in one.fragments]
         words = len({word for first, last in places for word in range(first, last)})
-        assert one.kind is not None  # it stands in a document
+        assert one.kind is not None  # it is part of a document
         return ListedEntity(one.label, one.fragments, one.kind, words, places[-1][1] - places[0][0] - words)
 
     sides = (tuple(map(entity, unique(side).values())) for side in (gold, predicted))

@@ -50,7 +50,7 @@ def found_in_part(text: str, gold: Unique, predicted: Unique) -> tuple[set[Key],
 
 
 class Words:
-    """The words of a text, by number: runs of letters and digits, and every other character that is no whitespace."""
+    """The words of a text, by number: runs of letters and digits, and every other character but whitespace."""
 
     def __init__(self, text: str) -> None:
         spans = [word.span() for word in _WORD.finditer(text)]

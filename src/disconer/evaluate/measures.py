@@ -122,7 +122,7 @@ def label_of(entity: Entity) -> str:
 
 def entity_kind(entity: Entity) -> Kind:
     if entity.kind is None:
-        raise ValueError(f"entity {entity.label} {entity.fragments} stands in no document")
+        raise ValueError(f"entity {entity.label} {entity.fragments} is not part of a document")
     return entity.kind
 
 

@@ -156,7 +156,7 @@ def _pair_class(gold: Entity, predicted: Entity) -> ErrorClass:
 
 
 class _SameLabel:
-    """Finds the entities of one's label that lie around one."""
+    """Finds entities near one, with the same label."""
 
     def __init__(self, entities: list[Entity]) -> None:
         by_label: dict[str, list[Entity]] = {}

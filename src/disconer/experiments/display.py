@@ -26,7 +26,7 @@ PAUSE = 1.0  # seconds between drawings
 
 @dataclass(slots=True)
 class Status:
-    """How a run is. f1: on dev, at the end or so far. note: how far it is, or why it failed."""
+    """The status of a run. f1: on dev, at the end or so far. note: its progress, or why it failed."""
 
     state: str = WAITING
     f1: float | None = None
@@ -46,7 +46,7 @@ class Display:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Around all runs."""
+        """Show the table while all runs run."""
         if not sys.stderr.isatty():
             yield
             return
@@ -90,7 +90,7 @@ class Display:
             self._draw()
 
     def _say(self, line: str) -> None:
-        """A line for who has no table."""
+        """Print a line if there is no table."""
         if self._live is None:
             n_ended = sum(status.state in (DONE, FAILED) for status in self._status.values())
             print(f"[{n_ended}/{len(self._status)}] {line}", file=sys.stderr, flush=True)
@@ -107,7 +107,7 @@ class Display:
             self._live.update(self.table(), refresh=True)
 
     def _look(self, name: str, status: Status) -> None:
-        """How far a run is, from what it writes after each epoch."""
+        """Update a run's progress from what it writes after each epoch."""
         try:
             lines = (self._folder.run(name) / "metrics.jsonl").read_text("utf-8").splitlines()
             records = [json.loads(line) for line in lines]
@@ -135,7 +135,7 @@ class Display:
         return table
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """Cell, complete runs, F1 on dev, and what goes on in it."""
+        """Cell, complete runs, F1 on dev, and current activity."""
         cells: dict[str, list[str]] = {}
         for name, run in self._runs.items():
             cells.setdefault(run.cell, []).append(name)

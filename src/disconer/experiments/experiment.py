@@ -29,7 +29,7 @@ class Outcome:
 
 
 def run_experiment(study_file: str | Path, out: str | Path, *, jobs: int = 1) -> Outcome:
-    """Run what is not complete of a study, at most `jobs` runs at a time, and write its report."""
+    """Run all incomplete runs of a study, at most `jobs` at a time, and write its report."""
     out = Path(out)
     study = load_study(Path(study_file))
     runs = study.runs()

@@ -82,7 +82,7 @@ class Comparison:
 
 
 class _Listed(NamedTuple):
-    """What the entities of a split give that its metrics do not: groups by size, and counts of each document."""
+    """Counts from a split's entities that its metrics do not have: by size of entities, and by document."""
 
     ids: tuple[str, ...]
     groups: Mapping[str, Mapping[str, Counts]]
@@ -128,7 +128,7 @@ def _figures(
 
 
 def _of_run(split: str, figures: Mapping[str, Any], listed: _Listed | None) -> Iterator[tuple[Measure, float]]:
-    """Those of one run; what has neither gold nor predicted entities has none."""
+    """The figures of one run; groups without gold and predicted entities have none."""
     for metric in ("precision", "recall", "f1"):
         yield Measure(split, OVERALL, "all", metric), figures["overall"][metric]
     if figures.get("calibration"):

@@ -1,4 +1,4 @@
-"""The folder of an experiment: its runs and their logs, and which run stands where in the matrix."""
+"""The folder of an experiment: its runs and their logs, and the place of each run in the matrix."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN = 5  # runs that an error lists
 
 @dataclass(slots=True)
 class Record:
-    """What an experiment is about. runs: by name, its place in the matrix. failures: by name, the reason."""
+    """The record of an experiment. runs: by name, its place in the matrix. failures: by name, the reason."""
 
     study: str
     about: str = ""
@@ -34,7 +34,7 @@ class Record:
 
 
 class ExperimentFolder:
-    """runs/NAME: what `disconer train` writes. logs/NAME.log: what it says. experiment.json: the record."""
+    """runs/NAME: what `disconer train` writes. logs/NAME.log: its messages. experiment.json: the record."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -103,7 +103,7 @@ class ExperimentFolder:
             return
         try:
             now = flat(run.load().to_dict())
-        except DisconerError:  # told when the run fails
+        except DisconerError:  # reported when the run fails
             return
         then = flat(load_config(config).to_dict())
         for key in sorted((then.keys() | now.keys()) - set(PLACES)):
@@ -112,5 +112,5 @@ class ExperimentFolder:
 
 
 def _holds_something(path: Path) -> bool:
-    """Whether there is a file, or a folder with more than hidden files, as an interrupted start leaves them."""
+    """Whether it is a file, or a folder with more than the hidden files that an interrupted start leaves."""
     return path.is_file() or (path.is_dir() and any(not file.name.startswith(".") for file in path.iterdir()))

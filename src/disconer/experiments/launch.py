@@ -1,7 +1,7 @@
 """Runs side by side: a process of `disconer train` for each, started, watched and, if one was interrupted, resumed.
 
-A run's process holds a lock as long as it lives. So a command that was killed with -9 and is given again waits for the
-processes that it left behind, and two commands on one folder never train the same run.
+A run's process holds a lock as long as it lives. So when a command was killed with -9 and is run again, it waits for
+the processes that it left behind, and two commands on one folder never train the same run.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from disconer.experiments.study import PlannedRun
 
 PAUSE = 0.3  # seconds between looks at the processes
 GRACE = 20.0  # seconds that processes have to end
-KILLED = (-9, 137)  # the exit codes of a process that the system ended, mostly for its memory
+KILLED = (-9, 137)  # exit codes of a process that the system killed, usually for its memory
 REASON = 300  # characters
 
 
 class Watcher(Protocol):
-    """Is told what happens to the runs. earlier: in a process that an earlier command started."""
+    """Notified of events of the runs. earlier: in a process that an earlier command started."""
 
     def waiting(self, run: PlannedRun) -> None: ...
 
@@ -62,7 +62,7 @@ class _Job:
 class Launcher:
     """Runs all runs of an experiment that are not complete, at most `jobs` at a time.
 
-    If one runs out of memory beside others, it is resumed later, and one run less is at work from then on.
+    If one runs out of memory beside others, it is resumed later, and one run fewer is active from then on.
     """
 
     def __init__(self, folder: ExperimentFolder, record: Record, *, jobs: int, watcher: Watcher) -> None:
@@ -147,7 +147,7 @@ class Launcher:
             self._waiting.append(job.run)
             self._watcher.waiting(job.run)
             self._watcher.note(
-                f"{job.run.name} ran out of memory, and is resumed later: {self._jobs} at a time from now on"
+                f"{job.run.name} ran out of memory and will be resumed later: {self._jobs} at a time from now on"
             )
         else:
             self._fail(job.run, reason(code, job.messages))
@@ -198,13 +198,13 @@ def reason(code: int, messages: str) -> str:
     >>> reason(1, "epoch 1\\nerror: This configuration has a problem:\\n  head.kind: unknown\\n")
     'This configuration has a problem: head.kind: unknown'
     >>> reason(-9, "epoch 1")
-    'killed by the system (exit code -9), mostly for lack of memory; last message: epoch 1'
+    'killed by the system (exit code -9), usually for lack of memory; last message: epoch 1'
     """
     lines = [line for line in messages.splitlines() if line.strip()]
     errors = [number for number, line in enumerate(lines) if line.startswith("error: ")]
     last = lines[-1].strip() if lines else "nothing"
     if code in KILLED:
-        return f"killed by the system (exit code {code}), mostly for lack of memory; last message: {one_line(last)}"
+        return f"killed by the system (exit code {code}), usually for lack of memory; last message: {one_line(last)}"
     if not errors:
         return one_line(last)
     return one_line(" ".join(lines[errors[-1] :]).removeprefix("error: "))

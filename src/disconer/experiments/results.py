@@ -71,7 +71,7 @@ class Result:
 
     @cached_property
     def n_parameters(self) -> int | None:
-        """None if the model is not there any more."""
+        """None if the model no longer exists."""
         path = self.folder / "best" / WEIGHTS
         return count_numbers(path) if path.is_file() else None
 
@@ -221,7 +221,7 @@ def splits_of(results: Iterable[Result]) -> list[str]:
 
 
 def places_in_study(runs: Mapping[str, Values], study: str) -> dict[str, Place]:
-    """A system is named by its values on the axes that have several; the other axes say the same of all."""
+    """A system is named by its values on the axes that have several; the other axes are the same for all."""
     axes = [axis for axis in next(iter(runs.values()), {}) if axis not in (CORPUS, SEED, SHARE)]
     several = [axis for axis in axes if len({values[axis] for values in runs.values()}) > 1] or axes[:1]
     return {
@@ -235,7 +235,7 @@ def places_in_study(runs: Mapping[str, Values], study: str) -> dict[str, Place]:
 
 
 def corpus_names(settings: Mapping[Path, Settings], contents: Mapping[Path, str]) -> dict[Path, str]:
-    """The folder of the training data is what a corpus is called; a fingerprint parts two of the same name.
+    """A corpus is named after the folder of its training data; a fingerprint distinguishes two of the same name.
 
     contents: of each run, fingerprints of its data.
     """
@@ -269,7 +269,7 @@ def system_names(settings: Mapping[Path, Settings]) -> dict[Path, str]:
 
 
 def _differing(settings: Sequence[Settings]) -> Iterator[str]:
-    """The keys that tell systems apart; neither seed and share nor the data do."""
+    """The keys that distinguish systems; seed, share and data do not count."""
     for key in dict.fromkeys(key for one in settings for key in one):
         tells_apart = not key.startswith("data.") and key not in (SEED_KEY, *PLACES)
         if tells_apart and len({str(one.get(key)) for one in settings}) > 1:

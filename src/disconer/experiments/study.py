@@ -43,7 +43,7 @@ Values = Mapping[str, str]  # the name of a run's value on each axis
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """A run. values: its place in the matrix. config, overrides: what `disconer train` is given."""
+    """A run. values: its place in the matrix. config, overrides: the arguments of `disconer train`."""
 
     values: Values
     config: str
@@ -56,7 +56,7 @@ class PlannedRun:
 
     @property
     def cell(self) -> str:
-        """What runs that differ only in their seed have in common."""
+        """The name that runs share if they differ only in their seed."""
         return "/".join(value for axis, value in self.values.items() if axis != SEED)
 
     def load(self) -> Config:

@@ -64,7 +64,7 @@ def overview(comparison: Comparison) -> Table:
     columns = ("", "runs", "dev F1", "precision", "recall", "F1", *(kind.value for kind in Kind), *PARTS.values())
     failed = any(cell.failures for cell in comparison.cells)
     sections = [[_overview_row(cell, failed) for cell in comparison.of(corpus)] for corpus in comparison.corpora]
-    left_out = f" {comparison.n_incomplete} runs are not complete, and left out." if comparison.n_incomplete else ""
+    left_out = f" Incomplete runs left out: {comparison.n_incomplete}." if comparison.n_incomplete else ""
     note = f"{DEVIATIONS} After dev F1, all columns are of test, or of dev where there is no test data.{left_out}"
     return Table("Results", (*columns, "failed") if failed else columns, sections, note)
 

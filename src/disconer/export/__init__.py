@@ -1,4 +1,4 @@
-"""Models in other forms: for ONNX Runtime, and compact ones. Needs torch.
+"""Models in other forms: for ONNX Runtime, and compact. Needs torch.
 
 May import `store`, `nn` and all below.
 """

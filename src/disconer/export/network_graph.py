@@ -15,7 +15,7 @@ from disconer.nn.network import Words
 
 OPSET = 20  # the oldest opset with all operators needed; supported by ONNX Runtime 1.18
 DIRECTIONS = ("", "_reverse")  # torch's names of the parameters of each
-CLOSED = -1e4  # a score of a gate of an LSTM, of which nothing passes
+CLOSED = -1e4  # the score of an LSTM's gate that lets nothing pass
 
 
 class OnnxBiLstm(nn.Module):
@@ -90,7 +90,7 @@ INPUTS: dict[str, Axes] = {
 class NetworkGraph(nn.Module):
     """The whole network up to the scores of its head.
 
-    head: see `HeadGraphs.scores`. A submodule, so that its operators can be told from those of the words.
+    head: see `HeadGraphs.scores`. A submodule, so that its operators can be distinguished from those of the words.
     """
 
     def __init__(self, words: Words, head: nn.Module) -> None:

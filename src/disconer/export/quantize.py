@@ -74,7 +74,7 @@ def _restore(name: str) -> list[Any]:
 KEPT_EXACT = "head"  # the part of the graph that stays in 32 bits: it is small, and makes the final decisions
 SCOPES = "pkg.torch.onnx.name_scopes"  # where torch notes which module an operator comes from
 DOMAIN = "com.microsoft"  # of ONNX Runtime's own operators
-ROUNDED, SCALE = ":rounded", ":scale"  # what the inputs of a product become, beside their name
+ROUNDED, SCALE = ":rounded", ":scale"  # suffixes for the two parts of a product's inputs
 # Constants of the graph. Inputs are rounded to unsigned integers, of which MIDDLE or NONE stands for 0.
 MIDDLE, NONE, STEPS, ALL_STEPS, ONE = "int8.middle", "int8.none", "int8.steps", "int8.all_steps", "int8.one"
 LEAST, LAST_AXIS, FIRST_AXIS = "int8.least", "int8.last_axis", "int8.first_axis"
@@ -106,10 +106,10 @@ def quantize(graph: Any) -> None:
 
 
 def compute_with_8_bits(graph: Any, matrices: Mapping[str, tuple[int, ...]]) -> list[str]:
-    """Let the products with some matrices take them as whole numbers and scales, where that is worth it; returns which.
+    """Let products with some matrices take these as whole numbers and scales, where it is worth it; returns which.
 
-    The inputs of a product are rounded as they come, each row by its own largest value, so that other sentences of a
-    batch do not decide how coarsely.
+    The inputs of a product are rounded at run time, each row by its own largest value, so that the precision does not
+    depend on the other sentences of a batch.
 
     matrices: the sizes of weights.
     """
@@ -157,7 +157,7 @@ def _rounding(inputs: str) -> list[Any]:
 
 
 def _rounding_of_gelu(inputs: str) -> list[Any]:
-    """The same for what a GELU gives: hardly anything is below 0, so that all numbers are kept for what is above."""
+    """The same for the output of a GELU: hardly anything is below 0, so the whole range is used for what is above."""
     from onnx import helper
 
     highest, range_, raised = f"{inputs}:highest", f"{inputs}:range", f"{inputs}:raised"
@@ -184,7 +184,7 @@ def _divided(inputs: str, values: str, largest: str, steps: str, zero: str) -> l
 
 
 def _product(inputs: str, matrix: str, output: str, *, is_gelu: bool) -> list[Any]:
-    """Nodes that multiply whole numbers, and scale what comes out by column and by row."""
+    """Nodes that multiply whole numbers, and scale the result by column and by row."""
     from onnx import helper
 
     columns, raised = f"{output}:columns", f"{output}:raised"
@@ -199,7 +199,7 @@ def _product(inputs: str, matrix: str, output: str, *, is_gelu: bool) -> list[An
 
 
 def _dip(matrix: str) -> list[Any]:
-    """Nodes that compute what the product of a matrix has more, if its inputs are raised; when the graph is loaded."""
+    """Nodes that compute, when the graph is loaded, by how much raised inputs raise the product with a matrix."""
     from onnx import TensorProto, helper
 
     whole, summed, scaled = (f"{matrix}:{part}" for part in ("whole", "summed", "scaled"))

@@ -46,7 +46,7 @@ WITHOUT_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
 
 def with_graphs(model: Model) -> Model:
-    """A model with new graphs: those that it may have are perhaps of an earlier version of disconer."""
+    """A model with new graphs: existing ones may be of an earlier version of disconer."""
     return replace(model, graphs=make_graphs(model))
 
 
@@ -88,7 +88,7 @@ def _without_weights(name: str, graph: Graph, network: AnyNetwork) -> Iterator[t
 
 
 def _network_names(module: nn.Module, network: AnyNetwork) -> dict[str, str]:
-    """What the network calls the weights of a module of its graphs. Those that it does not store stay in the graph."""
+    """The network's names for the weights of a module of its graphs. Those that it does not store stay in the graph."""
     known = {id(weight): name for name, weight in network.state_dict(keep_vars=True).items()}
     own = chain(module.named_parameters(remove_duplicate=False), module.named_buffers(remove_duplicate=False))
     return {name: known[id(weight)] for name, weight in own if id(weight) in known}
@@ -163,7 +163,7 @@ def _take_quantized(traced: Any, matrices: Shapes) -> Shapes:
 
 
 def _empty(weight: Any) -> None:
-    """Leave of a weight its name, type and shape; its values are given when the graph is loaded."""
+    """Keep only a weight's name, type and shape; its values are passed when the graph is loaded."""
     from onnx import TensorProto
 
     for field in ("raw_data", "float_data", "int32_data", "int64_data"):
@@ -179,7 +179,7 @@ class GraphsAhead:
     `python -m disconer.export.stored MODEL OUT`. It writes to a folder that no other run has: if a run is killed, its
     process goes on for a while.
 
-    process: None, if they are made when they are asked for.
+    process: None if they are made when they are requested.
     """
 
     def __init__(self, process: subprocess.Popen[bytes] | None = None, out: Path = Path()) -> None:
@@ -196,7 +196,7 @@ class GraphsAhead:
 
 @contextmanager
 def graphs_ahead(folder: Path, *, now: bool) -> Iterator[GraphsAhead]:
-    """The graphs of the model in a folder. now: start another process for them; else they are made when asked for."""
+    """The graphs of the model in a folder. now: start another process for them; else they are made when requested."""
     if not now:
         yield GraphsAhead()
         return

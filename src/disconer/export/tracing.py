@@ -1,4 +1,4 @@
-"""From a model in torch to its graphs as ONNX: the network up to the scores of its head, and what its head adds."""
+"""From a model in torch to its graphs as ONNX: the network up to its head's scores, and the head's further graphs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def trace(graph: Graph, encoder: WordEncoder, *, unfolded: Collection[str] = ())
     """A graph as an ONNX model.
 
     encoder: of the network, which may have to compute in another way while it is traced.
-    unfolded: parameters that must stay as they are; what is computed from the others alone may be computed now.
+    unfolded: parameters that must stay as they are; operations on other parameters alone may be folded into constants.
     """
     axes = tuple(graph.inputs.values())
     try:

@@ -23,7 +23,7 @@ _END = Struct("<10xH10x")  # the end of the directory: the number of members
 _SEE_ZIP64 = 0xFFFF
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 _RAW_DEFLATE = -15  # a deflate stream without the header of zlib
-# `zipfile` raises these for archives that it takes for anything but damaged.
+# What `zipfile` raises, besides BadZipFile, for archives that it does not recognise as damaged.
 _UNUSUAL = (NotImplementedError, RuntimeError, ValueError, IndexError, OverflowError, struct.error)
 
 

@@ -60,10 +60,10 @@ class Normalisation:
 
 @dataclass(slots=True)
 class Beyond:
-    """All that some extras say about entities.
+    """Everything that a document's extras say about entities.
 
-    holds_attributes: whether the format that it is gathered for has a place for attributes.
-    taken: how many items of the extras that was, by the names under which `extras.note_unsaid` counts them.
+    holds_attributes: whether the format to be written has a place for attributes.
+    taken: how many items of the extras were used, by the names under which `extras.note_unsaid` counts them.
     """
 
     holds_attributes: bool = True

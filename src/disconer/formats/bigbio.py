@@ -6,8 +6,8 @@
  "events": [], "coreferences": [], "relations": []}
 
 Offsets count in the passages' texts joined by single spaces; passages stand at their own offsets where these fit
-their texts. Entities without offsets are no mentions: they go to `extras["bigbio"]` as "unlocated". There "entities"
-holds by id what entities say beyond label and text (`normalized`), "passages" what they say beyond their text, and
+their texts. Entities without offsets are not mentions: they go to `extras["bigbio"]` as "unlocated". There "entities"
+holds by id what entities say beyond label and text (`normalized`), "passages" what those say beyond their text, and
 all the rest is as it was. The record has no place for scores.
 """
 

@@ -138,7 +138,7 @@ def _parts(group: Sequence[Key]) -> Iterator[tuple[str, Range, str]]:
 
 
 def parse(label: str) -> tuple[str, str, str] | None:
-    """The position that a label marks (B, I, E, S; O for outside), its part and type; None if it is no label.
+    """The position that a label marks (B, I, E, S; O for outside), its part and type; None if it is not a label.
 
     >>> parse("HI-Disorder"), parse("U-LOC"), parse("I"), parse("NN")
     (('I', 'H', 'Disorder'), ('S', '', 'LOC'), ('I', '', 'Entity'), None)

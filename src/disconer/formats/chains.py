@@ -11,7 +11,7 @@ Items = list[dict[str, Any]]
 
 
 def unchain(denotations: Items, relations: Items) -> tuple[Items, Items, Items]:
-    """Denotations with all their spans, the relations that are no links, and fragments that no chain leads to."""
+    """Denotations with all their spans, the relations that are not links, and fragments that no chain leads to."""
     loose = [item for item in denotations if item.get("obj") == FRAGMENT]
     if not loose:
         return denotations, relations, []

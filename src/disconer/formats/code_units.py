@@ -23,5 +23,5 @@ class CodeUnits:
         return character + bisect_right(self._wide, character - 1)
 
     def character(self, unit: Any) -> Any:
-        """The offset in characters of an offset in units; what is no whole number stays."""
+        """The offset in characters of an offset in units; anything but a whole number is returned as it is."""
         return unit - bisect_right(self._wide_units, unit - 1) if type(unit) is int else unit

@@ -27,7 +27,7 @@ from disconer.text.syntax.parser import ROOT, depths_of
 
 N_COLUMNS = 10
 ROW_ID = re.compile(r"(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[0-9]{1,9}))?|(?P<empty>[0-9]+\.[0-9]+)")
-_WORD_NUMBER = re.compile(r"[0-9]{1,9}")  # more digits than Python converts are no position in any sentence
+_WORD_NUMBER = re.compile(r"[0-9]{1,9}")  # a longer number is not a position in any sentence
 _FORM, _HEAD, _RELATION, _MISC = 1, 6, 7, 9
 _OPEN = "_"
 
@@ -226,7 +226,7 @@ def _join(tokens: Sequence[SurfaceToken]) -> tuple[str, list[Token]]:
 
 
 def _sniff(name: str, head: bytes) -> bool:
-    """The first row that is no comment has CoNLL-U's columns."""
+    """The first row that is not a comment has CoNLL-U's columns."""
     for line in head.decode("utf-8", "ignore").removeprefix(BOM).split("\n"):
         if line.strip() and not line.startswith("#"):
             columns = line.split("\t")

@@ -36,7 +36,7 @@ from disconer.formats.linked import (
 )
 
 NAME = "doccano"
-IDS = "entity ids that are no whole numbers"
+IDS = "entity ids that are not whole numbers"
 SCORES = "scores"
 _FIELDS = ("id", "text", "entities", "relations", "label", "labels")
 

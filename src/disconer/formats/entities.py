@@ -104,7 +104,7 @@ def build_entity(
 
 
 def _check_types(label: Any, pairs: Sequence[Any], id: Any, score: Any, surface: Any) -> None:
-    """Files may hold any value anywhere. What is no string or number here would fail later, in some writer."""
+    """Files may hold any value anywhere. A wrong type here would only fail later, in some writer."""
     if not isinstance(label, str):
         raise _wrong_type("label", label, "a string")
     if id is not None and not isinstance(id, str):
@@ -176,7 +176,7 @@ NAMELESS = "fields of entities without an id"
 
 
 class Gathered:
-    """Entities in the order of the file, each id once. `beyond` holds by id what is no part of an entity."""
+    """Entities in the order of the file, each id once. `beyond` holds, by id, fields that `Entity` does not have."""
 
     def __init__(self, where: Where, ledger: Ledger) -> None:
         self.entities: list[Entity] = []

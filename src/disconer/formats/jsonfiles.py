@@ -167,9 +167,9 @@ FromRecord = Callable[[Any, str, Where, Ledger], Document | None]
 
 
 def record_reader(from_record: FromRecord) -> Reader:
-    """A reader of records that are a document each.
+    """A reader of files in which each record is a document.
 
-    from_record: from a record, the name of the document if it has none, and its place; None for what is no document.
+    from_record: takes a record, a name for documents without an id, and its place; returns None for other records.
     """
 
     def read(member: Member, ledger: Ledger) -> Iterator[Document]:

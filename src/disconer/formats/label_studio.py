@@ -8,7 +8,7 @@
     {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right", "labels": ["fragment"]}]}]}]
 
 The first annotation that was not cancelled is read, or else the first prediction. A document's id is data.id, or the
-task's. Offsets count characters; files of versions before 1.5 count UTF-16 units, which is seen from the texts of the
+task's. Offsets count characters; files of versions before 1.5 count UTF-16 units, which is detected by the texts of the
 regions and corrected. What else a task has goes to `extras["label-studio"]`. A document whose entities all have scores
 is written as a prediction.
 """

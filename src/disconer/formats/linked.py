@@ -117,7 +117,7 @@ def _connected(n_spans: int, links: Links) -> list[list[int]]:
 
 
 def whole_number(id: str | None) -> int | None:
-    """The number that an id is, as most tools have it; None if it is none."""
+    """An id as a whole number, which most tools require; None if it is not one."""
     return int(id) if id is not None and id.isascii() and id.isdigit() and len(id) < 16 and str(int(id)) == id else None
 
 
@@ -137,7 +137,7 @@ def objects_at(record: dict[str, Any], name: str, where: Where) -> list[dict[str
 
 
 def free_names(wanted: Iterable[str], taken: set[str]) -> list[str]:
-    """Names that none of `taken` has, made from those wanted; they are taken then."""
+    """Names made from those wanted so that none is in `taken`, to which they are added."""
     names = []
     for name in wanted:
         while name in taken:

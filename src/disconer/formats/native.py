@@ -24,10 +24,10 @@ from disconer.formats.jsonfiles import check_depth, leading_keys, parse_json, sh
 from disconer.formats.source import Member
 
 UNKNOWN_FIELDS = "fields that disconer's JSONL does not define"
-# Fields that tell other formats, which may also have an id and a text.
+# Fields that identify other formats, which may also have an id and a text.
 _FOREIGN = {"passages", "denotations", "label", "labels", "relations", "spans", "answer", "_task_hash"}
 _FIELDS = {"id", "text", "entities", "sentences", "extras"}
-# What `Entity.to_dict` has beside: it follows from the fragments. So does `kind`, but from other entities, too.
+# Fields that `Entity.to_dict` adds: they follow from the fragments. So does `kind`, but from other entities, too.
 _REPEATED = {"start", "end", "text"}
 _ENTITY_FIELDS = {"id", "label", "fragments", "score", "kind", *_REPEATED}
 
@@ -124,7 +124,7 @@ def _read_entity(item: Any, text: str, ledger: Ledger, where: Where) -> Entity |
 
 
 def _repeated(item: dict[str, Any]) -> dict[str, Any]:
-    """What `build_entity` compares. An entity that was no part of a document has an empty text."""
+    """The redundant fields that `build_entity` checks. An entity outside any document has an empty text."""
     surface = item.get("text")
     return {"surface": None if surface == "" else surface, "extent": (item.get("start"), item.get("end"))}
 
@@ -169,7 +169,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
 def to_line(document: Document) -> bytes:
     """The line of a document in a file, with its line end: the JSON of `to_record`. It begins with the document's id.
 
-    It is put together here since most of it is pairs of offsets, which `json` takes four times as long for.
+    It is built by hand because most of it is pairs of offsets, which `json` takes four times as long for.
     """
     entities, sentences = ",".join(map(_entity_json, document.entities)), ""
     if document.sentences is not None:

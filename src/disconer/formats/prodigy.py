@@ -117,7 +117,7 @@ def _span(item: dict[str, Any]) -> Span:
 
 
 def _read_links(items: list[dict[str, Any]], relations: list[dict[str, Any]]) -> tuple[Links, list[dict[str, Any]]]:
-    """Links between spans by their positions, and the relations that are none."""
+    """Links between spans by their positions, and the relations that are not links."""
     positions = {_key(item): number for number, item in reversed(list(enumerate(items)))}
     links: Links = []
     others = []
@@ -131,7 +131,7 @@ def _read_links(items: list[dict[str, Any]], relations: list[dict[str, Any]]) ->
 
 
 def _key(item: Any) -> str:
-    """What tells spans apart."""
+    """A key that identifies a span."""
     return repr([item.get(name) for name in ("start", "end", "label", "entity")]) if isinstance(item, dict) else ""
 
 

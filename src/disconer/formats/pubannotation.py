@@ -196,7 +196,7 @@ class _TrackReader:
 def _split_scores(
     attributes: list[dict[str, Any]], names: set[str | None]
 ) -> tuple[dict[str | None, float], list[dict[str, Any]]]:
-    """The scores of denotations by id, and the attributes that are none."""
+    """The scores of denotations by id, and the attributes that are not scores."""
     scores: dict[str | None, float] = {}
     others = []
     for attribute in attributes:
@@ -230,7 +230,7 @@ def _write(documents: Iterable[Document], path: Path, ledger: Ledger) -> None:
         return
     with new_folder(path) as folder:
         for document in documents:
-            path = new_path(folder, document.id, ".json", Ledger())  # a name cut short is no loss: the id is inside
+            path = new_path(folder, document.id, ".json", Ledger())  # no loss if shortened: the id is in the file
             path.write_bytes(dump_json(to_record(document, ledger)) + b"\n")
 
 

@@ -166,7 +166,7 @@ def plain(text: str, unwanted: re.Pattern[str], what: str, ledger: Ledger) -> st
 
 
 def lines_of(member: Member) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers; a byte order mark is no part of the first word."""
+    """Lines with their numbers; a byte order mark does not belong to the first word."""
     for number, line in member.lines():
         yield number, line.removeprefix(BOM) if number == 1 else line
 

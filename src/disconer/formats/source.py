@@ -32,7 +32,7 @@ class Member:
     """One file of a source.
 
     name: its path within the source, without the suffix of compression. origin: its name in messages.
-    takes: which of its lines, as they are stored, `lines` gives; all if None.
+    takes: which of its lines, as they are stored, `lines` yields; None: all.
     """
 
     name: str

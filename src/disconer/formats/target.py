@@ -69,7 +69,8 @@ def new_folder(path: Path) -> Iterator[Path]:
         raise
 
 
-# An empty name, one that leads out of the folder or that readers would skip as hidden, and what no file system takes.
+# Empty names, those that lead out of the folder or are hidden, so that readers skip them, and characters that no file
+# system allows.
 _NO_FILE_NAME = re.compile(r"(?:^|/)(?:\.|/|\Z)|[\0\ud800-\udfff]")
 
 

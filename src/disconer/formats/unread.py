@@ -1,4 +1,4 @@
-"""Which files of a folder or archive are not read, and saying so: what is passed over in silence is taken for done."""
+"""Warnings about files of a folder or archive that are not read: otherwise, users would assume that they were."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def unread(source: Source, chosen: Format, formats: Iterable[Format], *, texts: 
 
 
 def _is_known(name: str) -> bool:
-    """Whether a file of this name is no document, so that nobody takes it for read."""
+    """Whether a file of this name is not a document, so that it need not be mentioned."""
     return name in _BESIDE or name.endswith(_DISPUTED) or name.partition(".")[0].lower() in _ABOUT
 
 
@@ -99,7 +99,7 @@ def _taken(source: Source, suffixes: Collection[str], chosen: Format, texts: boo
 
 
 def _format_of(member: Member, candidates: Iterable[Format]) -> str | None:
-    """The name of the format of a file, by its content; a .txt that is nothing else is a text."""
+    """The name of the format of a file, by its content; a .txt of no other format is plain text."""
     candidates = list(candidates)
     head = member.head() if candidates else b""
     found = next((one.name for one in candidates if one.sniff(member.name, head)), None)

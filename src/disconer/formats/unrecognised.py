@@ -21,7 +21,7 @@ _PUBTATOR = re.compile(rb"(?:\xef\xbb\xbf)?\s*([^\s|]+)\|t\|[^\n]*\n\1\|a\|")
 
 
 def refuse_pubtator(source: Source) -> None:
-    """Stop at files of PubTator, which look like plain text: their bars and offsets are no prose."""
+    """Stop at files of PubTator, which look like plain text, but have bars and offsets in it."""
     for member in source.members[:_LOOKS]:
         if (source.is_single_file or member.suffix in (".txt", ".pubtator")) and _PUBTATOR.match(member.head(_HEAD)):
             raise DisconerError(

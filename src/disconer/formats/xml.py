@@ -152,7 +152,7 @@ REPLACED = "characters not allowed in XML, replaced"
 
 
 def without_unwritable(document: Document, extras: Collection[str], ledger: Ledger) -> Document:
-    """The document with a stand-in for each such character, counted as lost, so that every offset stays right.
+    """The document with each such character replaced and counted as lost, so that every offset stays right.
 
     extras: the names of those that are written, at least in part.
     """

@@ -13,7 +13,7 @@ from disconer.nn.reader import Bools, Ints, Reader
 from disconer.nn.windows import Window
 
 NO_HEAD = -1
-KEPT_SIZES = 512  # of single windows
+KEPT_SIZES = 512  # sizes of single windows whose arrays are cached
 # Of a batch, windows of like length are scored together: each is padded to the longest of those beside it.
 LENGTHS = (8, 16, 32, 64, 128, 256)
 
@@ -113,8 +113,8 @@ def word_arrays(passages: Sequence[Sequence[Window]], reader: Reader, *, multipl
 
 
 def _of_one_window(window: Window, reader: Reader) -> WordArrays:
-    """The same for a text that comes by itself: nothing is filled up, what depends on sizes alone is kept, and lists
-    take less time than arrays of a few numbers.
+    """The same for a single window: there is no padding, whatever depends on sizes alone is cached, and lists take
+    less time than arrays of a few numbers.
     """
     before, n_words = len(reader.prefix), len(window)
     piece_ids = np.concatenate([reader.prefix, window.subwords.ids, reader.suffix])[None]
@@ -138,7 +138,7 @@ def _of_one_window(window: Window, reader: Reader) -> WordArrays:
 
 
 class _Words(NamedTuple):
-    """What a window without heads has by its number of words. Nobody may write into it."""
+    """Arrays of a window without heads that depend only on its number of words: cached, so never to be written to."""
 
     number: Ints
     mask: Bools

@@ -52,7 +52,7 @@ def size_multiple(device: torch.device) -> int:
 
 
 def padded_count(count: int, device: torch.device) -> int:
-    """What a size that cuDNN plans for should be padded to, likewise: the next power of 2. A plan takes milliseconds,
+    """The size to pad to where cuDNN makes a plan for each size: the next power of 2. A plan takes milliseconds,
     padding microseconds.
 
     >>> [padded_count(count, torch.device("cuda")) for count in (0, 3, 8, 9, 100)]
@@ -65,8 +65,8 @@ GPU_CELLS_AT_ONCE = 2**20
 
 
 def cells_at_once(device: torch.device) -> int:
-    """How many cells at most, padding included, are worked on together: those of a training step take a GPU a few
-    milliseconds, and launching them in several parts takes the host as long again for each part.
+    """The most cells, padding included, to process together: those of a training step take a GPU a few milliseconds,
+    and launching them in several parts takes the host as long again for each part.
     """
     return 0 if device.type == "cpu" else GPU_CELLS_AT_ONCE
 
@@ -83,7 +83,7 @@ def cpu_trains_in(precision: torch.dtype) -> bool:
 
 
 def use_chosen_threads() -> int:
-    """Let torch start as many threads as this process has cores, or as the user says; returns how many."""
+    """Let torch start as many threads as this process has cores, or as the user sets; returns how many."""
     threads = chosen_threads()
     if torch.get_num_threads() != threads:
         torch.set_num_threads(threads)
@@ -93,8 +93,8 @@ def use_chosen_threads() -> int:
 def sent(arrays: Sequence[NDArray[Any]], device: torch.device) -> list[Tensor]:
     """Arrays of whole numbers or truth values as tensors on a device; on the CPU, without a copy.
 
-    To others they go in one asynchronous copy of pinned memory: many small copies cost more than the work on them, and
-    one of other memory waits until the device has done all that it was given before.
+    To other devices they go in one asynchronous copy from pinned memory: many small copies cost more than the work on
+    them, and a copy from other memory waits until the device has finished all earlier work.
     """
     if device.type == "cpu":
         return [

@@ -112,7 +112,7 @@ class Fetching(Protocol):
     """
 
     def fetch(self, launched: Any) -> Any:
-        """What entities are read from, brought from the device: something small that can be pickled."""
+        """The data from which entities are read, copied from the device: small, and picklable."""
         ...
 
 

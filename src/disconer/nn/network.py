@@ -123,7 +123,7 @@ MOST_TIMES = 8  # at most this many times larger: no more text than that is prep
 
 
 class Launched(NamedTuple):
-    """What a device works on.
+    """A batch that a device works on.
 
     done: a mark after it in the queue of a GPU.
     """
@@ -194,7 +194,7 @@ class TorchRuntime:
 
     @contextmanager
     def _beside(self, done: torch.cuda.Event | None) -> Iterator[None]:
-        """Within, a GPU is asked about a batch that is done, beside its work on the next one, and not after it."""
+        """Within, results of a finished batch are copied from a GPU while it works on the next one, not after it."""
         if self._reading is None or done is None:
             yield
             return

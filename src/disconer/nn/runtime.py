@@ -45,10 +45,10 @@ class Runtime(Protocol):
 
 @runtime_checkable
 class NearRuntime(Protocol):
-    """A runtime that can give more than what it finds."""
+    """A runtime that can return more than the entities that it predicts."""
 
     def near(self) -> Runtime:
-        """The same, which also gives what is nearly an entity, with its low score, if the head can tell."""
+        """The same runtime, which also returns near-entities with their low scores, if the head can."""
         ...
 
 

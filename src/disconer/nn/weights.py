@@ -107,7 +107,7 @@ UNMET = 0.01  # a row of a table changes by less, for its largest value, if trai
 def rounded_weights(network: nn.Module, base: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
     """What to store of a network.
 
-    base: what some of its weights were before training; whoever restores them needs these, too.
+    base: the values of some of its weights before training; restoring them requires these, too.
     """
     import torch
     from torch import nn

@@ -1,5 +1,5 @@
-"""What the recogniser works on: documents that are processed together, cut into batches for a network, and put together
-again with what it found; and what a call of it asks for.
+"""Chunks: documents that the recogniser processes together, cut into batches for a network and reassembled with their
+entities; and which entities a call requests.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class Chunk:
 
     @property
     def done(self) -> str:
-        """How far it is, for people: a single text may take minutes."""
+        """Progress for messages: a single text may take minutes."""
         return f"batch {len(self.found):,} of {len(self.plan):,}"
 
     def annotated(self, scale: ScoreScale, wanted: Wanted) -> Iterator[Document]:
-        """The documents of a complete chunk with those of the entities found that are wanted.
+        """The documents of a complete chunk with their wanted entities.
 
-        They are numbered before the others are left out.
+        Entities are numbered before others are left out.
         """
         placed: list[list[Placed]] = [[] for _ in self.documents]
         for positions, batch in zip(self.plan, self.found, strict=True):
@@ -78,7 +78,7 @@ class Chunk:
 
 
 def completed(chunks: Iterable[Chunk], runtime: Runtime) -> Iterator[Chunk]:
-    """Chunks with all that was found. Batches of the next one may already be running when one is complete."""
+    """Chunks with all their entities. Batches of the next one may already be running when one is complete."""
     waiting: deque[Chunk] = deque()
 
     def batches() -> Iterator[WordArrays]:
@@ -122,7 +122,7 @@ def remembered(pairs: Iterable[tuple[str, Any]], waiting: deque[Any]) -> Iterato
 
 
 def chunk_documents(documents: Iterable[Document], most: int) -> Iterator[list[Document]]:
-    """Documents to be processed together, limited in number and length."""
+    """Groups of documents to be processed together, limited in number and length."""
     chunk: list[Document] = []
     n_characters = 0
     for document in documents:
@@ -138,7 +138,7 @@ def chunk_documents(documents: Iterable[Document], most: int) -> Iterator[list[D
 
 
 class Chunker:
-    """Cuts segmented documents into batches for a model that a runtime can bear."""
+    """Cuts segmented documents into batches for a model, of sizes that suit its runtime."""
 
     def __init__(self, windower: Windower, model: AnyModel, runtime: Runtime) -> None:
         self._windower, self._reader, self._runtime = windower, model.reader, runtime
@@ -198,7 +198,7 @@ class Wanted:
 
 @lru_cache(maxsize=64)
 def wanted_entities(labels: tuple[str, ...], threshold: float) -> Wanted:
-    """Those of some labels; texts that come one by one mostly ask for the same."""
+    """Those of some labels; cached, as texts that come one by one mostly have the same settings."""
     return Wanted(frozenset(labels), threshold)
 
 

@@ -48,7 +48,7 @@ class Unit:
             return 0
 
     def documents(self, ledger: Ledger) -> Iterator[Document]:
-        """Its documents, without entities and what belongs to them."""
+        """Its documents, without entities and everything about them."""
         for document in read(self.source, self.format.name, ledger):
             yield document.replace(entities=(), extras={})
 

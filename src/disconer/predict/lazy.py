@@ -1,5 +1,5 @@
-"""The recogniser that a prediction asks for, loaded at once or with the first document: a run with nothing to do loads
-no model. No torch here.
+"""The recogniser for a prediction's settings, loaded at once or with the first document: a run with nothing to do
+loads no model. No torch here.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class LazyRecognizer:
 
 
 def collect_rarely() -> None:
-    """Let Python look for garbage in cycles less often. For processes that do nothing but predict.
+    """Let Python's cyclic garbage collector run less often. For processes that do nothing but predict.
 
-    Every word is an object, and hardly any is ever part of a cycle: by default, a sixth of the time goes into looking.
+    Every word is an object, and hardly any is ever part of a cycle: by default, a sixth of the time goes into checking.
     """
     gc.set_threshold(50_000, 20, 50)

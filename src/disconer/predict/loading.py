@@ -16,7 +16,7 @@ from disconer.store.description import read_description
 from disconer.store.graphs import StoredGraphs, read_graphs
 from disconer.store.names import find_model
 
-# What Linux has where there is a GPU that torch may know how to use: NVIDIA's, those of Jetson and WSL, AMD's.
+# Device files of GPUs that torch may be able to use, on Linux: NVIDIA's, those of Jetson and WSL, AMD's.
 GPU_FILES = ("nvidia[0-9]*", "nvhost-gpu", "dxg", "kfd")
 WINDOWS_DRIVER = Path("C:/Windows/System32/nvcuda.dll")
 
@@ -47,7 +47,7 @@ def load(
         from disconer.predict.onnx.model import load_stored_model
 
         return load_stored_model(folder, stored)
-    read_description(folder)  # if there is no model at all, that is to be said first
+    read_description(folder)  # if there is no model at all, report that first
     if runtime == "onnx":
         raise DisconerError(
             "This model does not run in ONNX Runtime",

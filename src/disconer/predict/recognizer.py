@@ -83,7 +83,7 @@ class Recognizer:
         self.model = model
         self.labels = known_labels(model.labels, labels)
         self.threshold = threshold
-        wanted_entities(tuple(self.labels), threshold)  # a threshold that none can be is refused here
+        wanted_entities(tuple(self.labels), threshold)  # an invalid threshold is refused here
         self.parsing = Account()  # counts sentences, if the model uses dependency heads
         syntax = model.config.syntax
         own_parser = syntax.parser if syntax.needed else None
@@ -124,9 +124,9 @@ class Recognizer:
         )
 
     def with_near_misses(self) -> Recognizer:
-        """The same model, which also gives what is nearly an entity, with its low score: to choose what to annotate.
+        """The same model, which also returns near-entities with their low scores: to choose what to annotate.
 
-        In torch, and with heads that cannot tell, it gives what it finds.
+        In torch, and with heads that do not support this, it only returns the entities that it predicts.
         """
         other = copy(self)
         if isinstance(self._runtime, NearRuntime):
@@ -148,7 +148,7 @@ class Recognizer:
         """Upload the model with its card to the Hugging Face Hub, where `from_pretrained(repo_id)` finds it.
 
         repo_id: "name" or "organisation/name"; the repository is created if there is none.
-        private: whether a new repository is; None for what the account is set to. token: None for the one logged in.
+        private: whether a new repository is; None: the account's setting. token: None: the one that is logged in.
         Returns the address of the repository.
         """
         from disconer.store.hub import push_folder
@@ -281,7 +281,7 @@ class Recognizer:
         return self._syntax is not None
 
     def account(self, ledger: Ledger) -> None:
-        """Enter what became of the heads of sentences since the last time."""
+        """Add the counts of dependency heads since the last call to a ledger."""
         if self.parses:
             self.parsing.enter(ledger)
             self.parsing = Account()

@@ -1,4 +1,4 @@
-"""What is asked of a prediction, and what prediction asks of a recogniser. No torch here."""
+"""The settings of a prediction, and the interface of a recogniser that it needs. No torch here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RuntimeName = Literal["onnx", "torch"]
 
 
 class Annotator(Protocol):
-    """What prediction needs of a `Recognizer`."""
+    """The part of `Recognizer` that prediction uses."""
 
     def annotate(self, documents: Iterable[Document]) -> Iterable[Document]: ...
 
@@ -23,7 +23,7 @@ class Annotator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is asked of a prediction; see `lazy.load_recognizer`.
+    """The settings of a prediction; see `lazy.load_recognizer`.
 
     model: folder or name. labels: those that are wanted, with commas; None for all.
     threshold: entities with a lower score are left out.

@@ -78,7 +78,7 @@ def _width(character: str) -> int:
         return TAB_WIDTH
     if _joins_the_one_before(character) and not _is_skin_tone(character):
         return 0
-    return 2 if _is_flag_letter(character) else max(1, wcwidth(character))  # one, too, for what stands for nothing
+    return 2 if _is_flag_letter(character) else max(1, wcwidth(character))  # also one where wcwidth says 0 or -1
 
 
 @lru_cache(maxsize=10_000)

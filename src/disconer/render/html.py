@@ -37,7 +37,7 @@ LONGEST_LINE = 4_000  # columns; browsers take minutes for a paragraph of a mill
 _NARROW, _WIDE = frozenset("iIjlftr.,;:!|'\"()[]{} -"), frozenset("mwMW@%")
 _CAPTION_SIZE = 0.75  # relative to the text; captions are smaller, and bold
 _CAPTION_GAP = 0.5  # em between two captions
-_INVISIBLE = 0.001  # em of what has no width, so that two entities with nothing else in common need two lanes
+_INVISIBLE = 0.001  # em; the width of zero-width text, so that two entities that share only such text need two lanes
 
 
 def document_html(

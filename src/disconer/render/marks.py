@@ -61,7 +61,7 @@ class Mark:
     def quoted(self) -> str:
         """The entity's text, with an ellipsis for each gap."""
         parts, position = [], 0
-        for start, end in self.entity.fragments:  # its text joins them by a space each
+        for start, end in self.entity.fragments:  # `entity.text` joins them by spaces
             parts.append(self.entity.text[position : position + end - start])
             position += end - start + 1
         return shortened(" … ".join(parts), TEXT_LENGTH)

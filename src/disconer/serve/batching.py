@@ -147,7 +147,7 @@ class Batcher:
             seconds = time.monotonic() - start
             n_characters = sum(map(len, batch))
             self._measure(n_characters, seconds)
-            self._watch(len(batch), n_characters, seconds)  # first, so that whoever has an answer is counted
+            self._watch(len(batch), n_characters, seconds)  # first, so that every answered request is counted
             try:
                 self._loop.call_soon_threadsafe(_deliver, batch, outcomes)
             except RuntimeError:  # the loop was stopped: no one is waiting any more
@@ -204,7 +204,7 @@ class Batcher:
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """Whether memory was missing, of the machine or of a GPU; torch has no exception of its own for the former."""
+    """Whether the machine or a GPU ran out of memory; torch has no exception of its own for the former."""
     return (
         isinstance(error, MemoryError)
         or type(error).__name__ == "OutOfMemoryError"

@@ -1,5 +1,5 @@
-"""Around the application, for every request: metrics, security headers and a handler for unexpected errors (`Watch`);
-the bearer token is checked (`TokenCheck`), and the body is read within limits of size and time (`BodyLimit`).
+"""Middleware for every request: metrics, security headers and a handler for unexpected errors (`Watch`); the check of
+the bearer token (`TokenCheck`); reading the body within limits of size and time (`BodyLimit`).
 """
 
 from __future__ import annotations

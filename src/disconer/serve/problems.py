@@ -125,8 +125,8 @@ MAX_DETAILS = 20  # validation errors listed per request
 
 _MESSAGES = {
     HTTPStatus.BAD_REQUEST: "The body of this request cannot be read as JSON.",
-    HTTPStatus.NOT_FOUND: "There is nothing at this path. /docs lists what there is.",
-    HTTPStatus.METHOD_NOT_ALLOWED: "This path does not take this method. /docs lists what it takes.",
+    HTTPStatus.NOT_FOUND: "There is nothing at this path. /docs lists all paths.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "This path does not support this method. /docs lists the methods of each path.",
 }
 
 
@@ -168,7 +168,7 @@ def _where(location: Sequence[int | str]) -> str:
 
     >>> _where(("body", "texts", 3))
     'texts[3]'
-    >>> _where(("body", 17))  # where the body ceases to be JSON
+    >>> _where(("body", 17))  # where the body is no longer JSON
     'body, character 17'
     """
     if len(location) == 2 and isinstance(location[1], int):

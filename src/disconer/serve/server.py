@@ -164,8 +164,8 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 def backlog_with_room(limits: Limits) -> int:
     """Raise the limit on open files (`ulimit -n`, often 1,024) so that all connections fit; returns how many may be
-    accepted at once. Those come on top: asyncio takes them all before the first is told that the service is full, and
-    if there is no room for one, it stops listening for a second.
+    accepted at once. Those are additional: asyncio accepts them all before the first is answered that the service is
+    full, and if there is no file left for one, it stops listening for a second.
     """
     try:
         import resource

@@ -141,7 +141,7 @@ class Service:
                 raise too_large(f"texts[{number}]", got=len(text), limit=self.limits.text_characters, unit="characters")
 
     def check_drawn(self, entities: Iterable[Sequence[Sequence[int]]], text: str) -> None:
-        """entities: the fragments of each. A few bytes ask for the whole text once more, in each of its lines."""
+        """entities: the fragments of each. A few bytes of offsets may make the answer repeat the whole text."""
         reaches = ((min(start for start, _ in own), max(end for _, end in own)) for own in entities)
         n_characters = sum(max(1, min(end, len(text)) - start) for start, end in reaches)
         if n_characters > self.limits.drawn_characters:
@@ -181,7 +181,7 @@ class Service:
                 raise Problem(
                     HTTPStatus.INSUFFICIENT_STORAGE,
                     "out-of-memory",
-                    "The memory of this service does not suffice for one of these texts. Split it.",
+                    "This service does not have enough memory for one of these texts. Split it.",
                 ) from None
             raise Problem(
                 HTTPStatus.INTERNAL_SERVER_ERROR,

@@ -1,4 +1,4 @@
-"""What a service is run with: limits of sizes and time, how its models are loaded, its replicas on Ray.
+"""The settings of a service: limits of sizes and time, how its models are loaded, its replicas on Ray.
 
 The command line uses it, too: no torch here before models are loaded, and no Ray.
 """
@@ -58,7 +58,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loading:
-    """What all models of a service are loaded with; see `Recognizer`."""
+    """How all models of a service are loaded; see `Recognizer`."""
 
     device: str | None = None
     splitter: SplitterName | None = None

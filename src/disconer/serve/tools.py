@@ -1,4 +1,4 @@
-"""What annotation tools ask of a model: brat's tagger protocol, and that of INCEpTION's external recommenders."""
+"""Protocols of annotation tools for models: brat's taggers, and INCEpTION's external recommenders."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class RecommenderAnswer(BaseModel):
 
 
 def within(entities: Iterable[Entity], text: str, reach: Reach | None) -> list[Entity]:
-    """The entities that share text with what is asked for."""
+    """The entities that share text with the requested part."""
     if reach is None or reach.end <= reach.begin:
         return list(entities)
     units = CodeUnits(text)
@@ -92,7 +92,7 @@ _NOT_TRAINED: dict[int | str, dict[str, Any]] = {
     501: {"model": ProblemAnswer, "description": "Models are not trained by INCEpTION."}
 }
 Model = Annotated[str | None, Query(description="Name of a model; default: the first.")]
-Labels = Annotated[str | None, Query(description="Only these labels, with commas; default: all.")]
+Labels = Annotated[str | None, Query(description="Only these labels, separated by commas; default: all.")]
 Threshold = Annotated[float, Query(ge=0, le=1, description="Minimum score.")]
 
 
@@ -166,7 +166,7 @@ def _add_inception(router: APIRouter, service: Service, problems: dict[int | str
 
     @router.post("/inception/{model}/predict", **asking)
     async def inception_with(model: str, asked: RecommenderRequest, request: Request) -> Response:
-        """The same with another model than the first, as a recommender at /inception/MODEL."""
+        """The same with a model other than the first, as a recommender at /inception/MODEL."""
         return await recommend(asked, request, model)
 
     @router.post("/inception/train", status_code=501, responses=_NOT_TRAINED)
@@ -184,6 +184,6 @@ def _not_trained() -> Problem:
     return Problem(
         HTTPStatus.NOT_IMPLEMENTED,
         "not-trained",
-        "This recommender is not trained by INCEpTION: switch training off in its settings. Models are trained with "
+        "INCEpTION cannot train this recommender: switch training off in its settings. Models are trained with "
         "`disconer train`.",
     )

@@ -54,7 +54,7 @@ class Held:
         return self.loaded
 
     def give(self, recognizer: Recognizer) -> None:
-        """Use a recogniser that is there already."""
+        """Use an existing recogniser."""
         self.loaded, self._is_given = recognizer, True
 
     def ask_for(self, parser: str | None) -> None:
@@ -90,13 +90,13 @@ class Held:
 
         if self.loaded is not None:
             self.loaded.save_pretrained(folder)
-        else:  # not by `get`: a parser that nobody asked for keeps no model from being saved
+        else:  # not by `get`: a parser that must not be used should not prevent saving the model
             load(find_model(self.model or default_model()), device=self.device).save(folder)
 
     def from_disk(self, folder: Path) -> None:
         """Load the model of a saved pipeline, whose settings are data like the model."""
         self.model, self.loaded, self._is_given, self._is_saved = str(folder), None, False, True
-        with suppress(UnaskedParser):  # first use says so; until then, the program may name it
+        with suppress(UnaskedParser):  # reported on first use; until then, the program may name it
             self.get()
 
     def to_bytes(self) -> dict[str, bytes]:

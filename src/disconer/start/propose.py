@@ -21,14 +21,14 @@ from disconer.store.names import find_model
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A model to start from: what it is called, how it was trained, and what it finds."""
+    """A model to start from: its name, configuration and labels."""
 
     name: str
     config: Config
     labels: tuple[str, ...]
 
     def settings(self, base: Config | None, head: str | None) -> Config:
-        """`base` (or the defaults), with all that must be as the model has it.
+        """`base` (or the defaults), with all settings that must match the model.
 
         head: the kind of head; None: that of `base`, or without one the model's.
         """
@@ -129,7 +129,7 @@ def findings(proposed: Proposed, survey: Survey, splits: Splits) -> Iterator[str
             yield f"Documents of one group ({splits.division.group.pattern}) are in one split: {n_groups:,} groups."
         else:
             yield "Documents that belong together (one patient, one trial) should be in the same split. If yours do,"
-            yield "and their ids tell, run this again with --group PATTERN, or sort them into folders train, dev, test."
+            yield "and their ids show it, run this again with --group PATTERN, or use folders train, dev, test."
 
 
 ENOUGH = 100  # entities: with fewer, the 95 % interval of a proportion is 10 points or more to each side

@@ -115,7 +115,7 @@ class Division:
         return self.ratios[(TRAIN, DEV, TEST).index(split)] / sum(self.ratios)
 
     def group_of(self, id: str) -> str:
-        """What keeps a document with others; its id, if nothing does."""
+        """The key that a document shares with others of its group; its id, if it is in none."""
         found = self.group.search(id) if self.group else None
         return id if found is None else found[1 if found.re.groups else 0] or id
 
@@ -137,7 +137,7 @@ def take_splits(
     """Every document's split: its ratio (at least one group) for each split to be made, the rest for training.
 
     It depends on a hash of ids and seed only, so it is reproducible, wherever the data is and in any order.
-    texts: by id, something equal for documents of one text, which stay together unless they are grouped by a pattern.
+    texts: by id, a key that documents with the same text share; they stay together unless grouped by a pattern.
     """
     groups = _groups(ids, division, texts or {})
     if len(groups) < 2:
@@ -169,7 +169,7 @@ def _too_few(ids: Sequence[str], division: Division) -> DisconerError:
 
 
 def _groups(ids: Sequence[str], division: Division, texts: Mapping[str, Hashable]) -> dict[str, list[str]]:
-    """The documents that stay together, by name: by the pattern, if there is one, otherwise those of one text.
+    """The documents that stay together, by name of the group: by the pattern if there is one, else by their text.
 
     Not both: a note that all patients have ("No complaints.") would put all of them together.
     """

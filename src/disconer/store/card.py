@@ -103,7 +103,7 @@ def limits_in_words(config: Config, labels: Sequence[str]) -> str:
 
 
 def start_in_words(config: Config) -> str:
-    """What follows on the encoder that a model stands on."""
+    """The model that training started from, for the sentence that names the encoder."""
     start = config.training.start_from
     return "" if start is None else f", starting from the model `{public_name(start)}`"
 

@@ -52,7 +52,7 @@ class Model:
 
     figures: its metrics, by split; see `card.Figures`.
     scale: turns the scores of its entities into calibrated probabilities.
-    graphs: what runs it in ONNX Runtime, without weights.
+    graphs: its graphs for ONNX Runtime, without weights.
     int8: the comparison of its answers in 8 bits with those in 32, from `Comparison.to_dict`; None if not measured.
     """
 
@@ -90,7 +90,7 @@ def save_model(model: Model, folder: Path, weights: Mapping[str, Tensor] | None 
 
 
 def save_graphs(model: Model, folder: Path) -> None:
-    """Write what runs a model in ONNX Runtime, or why nothing does; if neither is known, those of another model go."""
+    """Write a model's graphs for ONNX Runtime, or why it has none; if unknown, remove those of another model."""
     if model.graphs is UNKNOWN:
         remove_graphs(folder)
     else:
@@ -190,7 +190,7 @@ _REPEATED = ("layers", "blocks", "heads", "experts", "highways", "num_hidden_gro
 
 
 def check_sizes(description: Mapping[str, Any], weights: Path, base: str | None) -> None:
-    """Refuse numbers that no network has which fits the weights: any may be the length of a loop or of a vector."""
+    """Refuse numbers too large for any network that fits the weights: each may be the length of a loop or a vector."""
     if not weights.is_file():
         raise missing_weights(weights)
     most = _most_weights(weights, base)

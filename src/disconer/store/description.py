@@ -82,7 +82,7 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def _drop_idle_dropout(config: dict[str, Any]) -> None:
-    """Dropout of a single LSTM layer did nothing, and is refused by now. Models that were trained with it load."""
+    """Dropout of a single LSTM layer did nothing, and is an error now. Models that were trained with it still load."""
     encoder = config.get("encoder")
     lstm = encoder.get("lstm") if isinstance(encoder, dict) else None
     if isinstance(lstm, dict) and lstm.get("layers", 1) == 1:
@@ -128,7 +128,7 @@ def damaged(part: str, where: Where) -> DisconerError:
 
 @contextmanager
 def damaged_weights(path: Path) -> Iterator[None]:
-    """Say what is wrong with the weights of a model that cannot be read in this block."""
+    """Within, errors of reading a model's weights become messages for users."""
     from safetensors import SafetensorError
 
     try:
@@ -249,11 +249,11 @@ def export_in_words(description: Mapping[str, Any]) -> str | None:
     return "\n".join(said) or None
 
 
-SECTIONS = ("encoder", "syntax", "head")  # of the configuration: those that say what the network is
+SECTIONS = ("encoder", "syntax", "head")  # of the configuration: those that define the network
 
 
 def model_digest(folder: Path) -> str:
-    """Of the weights, of what reads text, and of what the network is; not of the card and of what was measured."""
+    """A digest of weights, tokenizer and network settings; the card and measurements do not count."""
     description = read_description(folder)
     config = {section: description["config"].get(section) for section in SECTIONS}
     base = description.get(COMPACT, {}).get("base_digest")

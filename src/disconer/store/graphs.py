@@ -1,6 +1,6 @@
 """The ONNX graphs beside a model's weights, in its folder `onnx`. No torch here.
 
-They are of the network without its weights: these are stored once, as ever, and handed to ONNX Runtime by name.
+They contain no weights: these are stored once, as usual, and passed to ONNX Runtime by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NETWORK = "network"  # the main one, up to the scores of the head; the head may 
 INT8_NETWORK = "network.int8"  # the same, with products computed with 8 bits
 GRAPHS_FOLDER = "onnx"  # of a model folder
 INDEX = "graphs.json"  # in it; written last
-MOST_WEIGHTS = 2**31  # in one array: more are a damaged file, or one that means to exhaust the memory
+MOST_WEIGHTS = 2**31  # in one array: more mean a damaged file, or one made to exhaust the memory
 
 Shapes = Mapping[str, tuple[int, ...]]  # of weights, as the network stores them, by its names for them
 

@@ -15,8 +15,8 @@ def push_folder(
 ) -> str:
     """Upload a model's folder to a repository, which is created if there is none. Returns its address.
 
-    private: whether a new repository is; None for what the account is set to. token: of the account; None for the one
-    that is logged in.
+    private: whether a new repository is; None: the account's setting. token: of the account; None: the one that is
+    logged in.
     """
     from huggingface_hub import HfApi
 

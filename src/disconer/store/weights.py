@@ -23,7 +23,7 @@ TYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "u1", "BO
 
 
 class ModelWeights:
-    """The weights of the model in a folder, each read when it is asked for: memory never holds more than what is used.
+    """The weights of the model in a folder, each read when it is requested: memory never holds more than is used.
 
     description: its config.json.
     """
@@ -38,13 +38,13 @@ class ModelWeights:
             self._base = _WeightFile(BUNDLED_ENCODERS / compact.base / COMPACT_WEIGHTS)
 
     def read(self, name: str, shape: tuple[int, ...], room: Floats | None = None) -> NDArray[Any]:
-        """One weight, with 32 bits. room: of its shape, where to put it; only what is no float is not put there."""
+        """One weight, in 32 bits. room: an array of its shape to write it to, unless it is not floating-point."""
         with damaged_weights(self._path):
             return self._stored.read(name, np.empty(shape, np.float32) if room is None else room, self._base)
 
 
 class _WeightFile:
-    """A safetensors file. Arrays are read rather than mapped into memory, where all that was read would stay."""
+    """A safetensors file. Arrays are read, not memory-mapped: mapped ones would stay in memory."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -94,7 +94,7 @@ class _WeightFile:
 
 @dataclass(frozen=True, slots=True)
 class _StoredPlanes:
-    """Bit planes in a file, of which only the columns that are asked for come into memory. See `Planes`."""
+    """Bit planes in a file; only the requested columns are read into memory. See `Planes`."""
 
     path: Path
     start: int

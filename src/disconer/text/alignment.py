@@ -74,7 +74,7 @@ _INVISIBLE = frozenset("CMZ")  # categories of Unicode: controls and formats, ac
 
 
 def is_visible(text: str, fragments: Iterable[tuple[int, int]]) -> bool:
-    """Whether fragments have a character that people see."""
+    """Whether fragments contain a visible character."""
     return any(
         character.isalnum() or unicodedata.category(character)[0] not in _INVISIBLE
         for start, end in fragments

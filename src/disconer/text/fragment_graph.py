@@ -96,7 +96,7 @@ def _search(connected: int, neighbours: list[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _to_try(candidates: int, done: int, neighbours: list[int]) -> Iterator[int]:
-    """The candidates that are no neighbours of the pivot: cliques without one of them would not be maximal."""
+    """The candidates that are not neighbours of the pivot: cliques without one of them would not be maximal."""
     pivot = max(_bits(candidates | done), key=lambda node: (neighbours[node] & candidates).bit_count())
     return _bits(candidates & ~neighbours[pivot])
 

@@ -15,20 +15,20 @@ _NUMBER = re.compile(r"[(\[]?(?:\d{1,2}|[A-Za-z]|[ivxIVX]{1,4})[.)\]]\s")
 _KEY = re.compile(r"[A-Z][\w/&()'-]*(?: [\w/&()'-]+){0,4}:(?:\s|$)")
 _CAPITALS = re.compile(r"[A-Z][A-Z /&-]{3,39}:?$")
 _CELLS = re.compile(r"\S(?:\t\s*|\s{3,}|\s+\|\s+)\S")  # between the columns of a table
-_PARTING = re.compile(r"[\s|](?:(?<=[\t|])|\s)")  # a tab, a bar or two blanks: some of it parts any two columns
+_PARTING = re.compile(r"[\s|](?:(?<=[\t|])|\s)")  # a tab, a bar or two blanks: any two columns have one between
 _ENDS_WITHIN = re.compile(r"[a-z)%]{2}[.!?] ")
 _OPENERS = "\"'“‘«([{"
 _STOPS = tuple(".!?:;。！？")
 FULL_STOPS = tuple(".!?。！？")
 _CLOSERS = "\"'”’»)]}"
 
-_REACH = 40  # characters: longer words are not looked at as a whole
+_REACH = 40  # characters; of longer words, only a part is inspected
 # No sentence and no list item ends with these.
 _UNFINISHED = words(
     "a an the of to in by for from with as than which who whose whom between during via into per upon",
     "his her its their my our your this these those was were been being",
 )
-# Few do with these, and few begin with those that follow, in lower case.
+# Few end with these, and few begin with `_RARELY_FIRST` in lower case.
 _RARELY_LAST = _UNFINISHED | words(
     "and or nor is are be has have had did at on no not any all each other such that but if when while because until",
     "without very still also I we he she they",
@@ -43,7 +43,7 @@ class Line(NamedTuple):
     start: int
     end: int
     column: int  # of its first character
-    follows: bool  # a single line break parts it from the line before
+    follows: bool  # a single line break separates it from the line before
 
     @property
     def width(self) -> int:
@@ -83,7 +83,7 @@ class Break(NamedTuple):
 
     @property
     def goes_on(self) -> bool:
-        """A sentence seems to go on in the next line: the witnesses for lines that were broken to fit."""
+        """A sentence seems to go on in the next line: evidence that lines were broken to fit."""
         return not self.begins and (
             self.unfinished or (not self.stop and (self.lower or (self.inside and not self.capital)))
         )
@@ -114,7 +114,7 @@ def line_breaks(text: str, block: Sequence[Line]) -> list[Break]:
 
 
 def _with_rounded(text: str, block: Sequence[Line], breaks: Sequence[Break]) -> Iterator[Break]:
-    """The breaks of a block, with what the lines say that seem to go on from one to the next."""
+    """The breaks of a block with `rounded` set, which depends on runs of lines that seem to go on."""
     for goes_on, numbered in groupby(enumerate(breaks), lambda item: item[1].goes_on):
         own = list(numbered)
         first, last = block[own[0][0]], block[own[-1][0] + 1]
@@ -141,7 +141,7 @@ def _break(
     stop = mark if mark in _STOPS else ""
     width, needed = line.width, line.width + 1 + len(first)
     capital, lower = letter.isupper(), letter.islower()
-    if ending.isupper() and first.isupper():  # all in capitals: they tell nothing
+    if ending.isupper() and first.isupper():  # all in capitals, which say nothing here
         first, last, capital = first.lower(), last.lower(), False
     unfinished = (
         last in _UNFINISHED
@@ -172,7 +172,7 @@ def _is_run_on(text: str, line: Line) -> bool:
 
 
 def _is_row(text: str, line: Line) -> bool:
-    """Whether a line has columns. Most have nothing that could part them."""
+    """Whether a line has columns. Most lines have nothing that could separate any."""
     if _PARTING.search(text, line.start, line.end) is None:
         return False
     return _CELLS.search(text, line.start, line.end) is not None

@@ -122,7 +122,7 @@ def _page(breaks: Sequence[Break], lines: Sequence[Line]) -> _Page | None:
 def _exact(witnesses: Sequence[Break], *, share: float) -> _Page | None:
     """A width that the lines keep and that the next word would have exceeded, as programs break lines.
 
-    Each line tells a range of widths; the page is where most ranges meet, at least this share of them.
+    Each line implies a range of widths; the page is where most ranges meet, at least this share of them.
     """
     ends = sorted([(one.width, 1) for one in witnesses] + [(one.needed, -1) for one in witnesses])
     deepest = depth = width = most = 0
@@ -138,7 +138,7 @@ def _exact(witnesses: Sequence[Break], *, share: float) -> _Page | None:
 
 
 def _about(witnesses: Sequence[Break]) -> _Page | None:
-    """A width that the lines have more or less, if enough of them end within a sentence."""
+    """The approximate width of the lines, if enough of them end within a sentence."""
     width = sorted(one.width for one in witnesses)[len(witnesses) // 2]
     alike = [one for one in witnesses if abs(one.width - width) <= _SLACK * width]
     inside = sum(one.inside for one in alike)
@@ -248,7 +248,7 @@ SPLITTERS: dict[str, Splitter] = {"rules": rules, "lines": lines}
 
 
 def splitter_named(name: str) -> Splitter:
-    """The splitter that people call `name`."""
+    """The splitter called `name`."""
     if name not in SPLITTERS:
         raise DisconerError(f"There is no sentence splitter {name!r}", expected=f"one of {', '.join(SPLITTERS)}")
     return SPLITTERS[name]

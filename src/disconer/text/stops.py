@@ -1,6 +1,6 @@
 """Which full stops, question marks and exclamation marks end a sentence, and the abbreviations that do not.
 
-A word with stops inside (p.o., b.i.d., U.S.) needs no entry: its shape tells.
+A word with stops inside (p.o., b.i.d., U.S.) needs no entry: its shape is enough.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ def words(*groups: str) -> frozenset[str]:
     return frozenset(word for group in groups for word in group.split())
 
 
-# Something always follows: a name, a number, an example. Not even a capital after them is a new sentence.
+# Something always follows these: a name, a number, an example. Even a capital after them begins no new sentence.
 NEVER_LAST = words(
     "dr drs mr mrs Ms mx prof st mt ph",  # before names and degrees; "ms" is milliseconds
     "fig figs eq eqs ref refs suppl",  # pointers
@@ -70,7 +70,7 @@ _WIDE = rf"[。！？｡]++[{_CLOSERS}」』]*+"
 _STOP = re.compile(f"{_SPACED}|{_UNSPACED}|{_WIDE}")
 _MARK = re.compile(f"[{_MARKS}。！？｡]")  # what each of them begins with
 
-_REACH = 24  # characters looked at before a stop: a longer word is no abbreviation
+_REACH = 24  # characters looked at before a stop: a longer word is not an abbreviation
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:\.[^\W\d_]+)*\Z")
 _NEXT = re.compile(rf"\s*[{re.escape(_OPENERS)}]*(\w{{0,{_REACH}}}\.?)")  # its stop too: "A." is not "A"
 _FIRST_MARKER = re.compile(r"\s*[(\[]?(?:\d{1,2}|[A-Za-z]|[ivxIVX]{1,4})\Z")

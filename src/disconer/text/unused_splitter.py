@@ -1,4 +1,4 @@
-"""Saying that the sentence splitter which the user chose has no effect: documents keep the sentences that they have."""
+"""A warning if the sentence splitter that the user chose has no effect, as documents already have sentences."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class UnusedSplitter:
     def see(self, documents: Iterable[Document]) -> None:
         if self._unsaid and any(document.sentences is not None for document in documents):
             warnings.warn(
-                f"the input has sentences already, which are kept: the splitter {self._unsaid!r} is only for documents "
-                "without",
+                f"the input already has sentences, which are kept: the splitter {self._unsaid!r} is only used for "
+                "documents without",
                 DisconerWarning,
                 stacklevel=2,
             )

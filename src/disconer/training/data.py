@@ -23,7 +23,7 @@ class TrainingData:
     """Segmented documents of each split.
 
     labels: those that are predicted. others: of entities that are only learned from; dev and test have none of these.
-    left_out: labels of training entities that are not even learned from. absent: labels to predict that none has.
+    left_out: labels of training entities that are not even learned from. absent: labels to predict that no entity has.
     """
 
     train: list[Document]
@@ -44,7 +44,7 @@ class TrainingData:
         return {word for document in documents for word in _words(document)}
 
     def seen_in_training(self) -> Iterator[str]:
-        """Sentences on documents of dev and test that are training documents, too."""
+        """Warnings about documents of dev and test that are training documents, too."""
         return seen_in_training(self.train, {"dev": self.dev, "test": self.test or ()})
 
     @property

@@ -49,7 +49,7 @@ class Display:
             )
 
     def device(self, device: str, threads: int) -> None:
-        """On a CPU, the number of threads matters, and who else uses it."""
+        """Report the device; on a CPU, also the number of threads, and whether other programs use it."""
         if device == "cpu":
             self._lines.say(f"device: cpu, {threads} thread{'' if threads == 1 else 's'}")
             if warning := busy_warning(threads):
@@ -69,7 +69,7 @@ class Display:
 
     @contextmanager
     def running(self, n_epochs: int, progress: Progress) -> Iterator[None]:
-        """Around all epochs; those in `progress` were already done."""
+        """Show progress while all epochs run; those in `progress` were already done."""
         self._clock = Clock(n_epochs, progress.epoch)
         self._remember(progress)
         if progress.epoch:
@@ -101,7 +101,7 @@ class Display:
         )
 
     def found_nothing(self, settings: TrainingConfig) -> None:
-        """Say that the model is of no use yet, and what usually helps."""
+        """Say that the model is not useful yet, and what usually helps."""
         self._lines.say(
             "warning: no epoch found any entity of dev, so the last one is kept. Usual remedies: more steps "
             f"(training.steps_at_least={2 * max(settings.steps_at_least, 1000)}), smaller batches "

@@ -120,7 +120,7 @@ class Loop:
         self._writer = EpochWriter(folder, aside=accelerator.device.type != "cpu")
 
     def begin(self, *, resume: bool) -> None:
-        """Load the state of a run, or save that of a new one: if it is killed in its first epoch, it leaves a model."""
+        """Load the state of a run, or save that of a new one: even if killed in its first epoch, it leaves a model."""
         if resume:
             self.progress = self.folder.load_last(self.model, self.parts)
             if self.progress.is_best and self.accelerator.is_main_process:

@@ -1,4 +1,4 @@
-"""The model that a training gives, without the labels that it only learned from (`data.labels`)."""
+"""The model that training produces, without the labels that it only learned from (`data.labels`)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PredictedModel:
         return {name: _selected(tensor, self.places.get(name, {})) for name, tensor in learned.items()}
 
     def take(self, learned: Mapping[str, Tensor]) -> Model:
-        """The model with what the trained network has learned, on its device, to be measured."""
+        """The model with the trained network's current weights, on its device, to be measured."""
         network = self.model.network
         if self.places:
             network.to(next(iter(learned.values())).device)
@@ -62,7 +62,7 @@ def predicted_model(model: Model, labels: Sequence[str]) -> PredictedModel:
 
 
 def _check_names(kind: str, weights: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
-    """What depends on labels must have been named."""
+    """All parameters that depend on labels must have been named."""
     for name, tensor in expected.items():
         if name not in weights or weights[name].shape != tensor.shape:
             raise DisconerError(

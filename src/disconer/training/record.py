@@ -1,4 +1,4 @@
-"""What a run was started with, kept beside it: settings, versions, data. A run is resumed only with the same."""
+"""The settings, versions and data that a run was started with, saved beside it. A run is resumed only with the same."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from disconer.training.state import RunFolder
 
 SPLITS = ("train", "dev", "test")
 START, EPOCHS = "training.start_from", "training.epochs"
-PLACES = {START, *(f"data.{split}" for split in SPLITS)}  # settings that may change if what is there does not
+PLACES = {START, *(f"data.{split}" for split in SPLITS)}  # settings that may change if their content does not
 
 
 def run_facts(config: Config, n_processes: int) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def _start(model: str | None) -> dict[str, str]:
 
 
 def facts_of_all(config: Config, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What all processes of a run must have in common. The same data may have another path on another machine."""
+    """The facts that all processes of a run must share. The same data may have another path on another machine."""
     settings = {key: value for key, value in flat(config.to_dict()).items() if key not in PLACES}
     code = {"disconer": __version__, "disconer's code": code_hash(), **versions()}
     return settings | _lasting(facts) | code
@@ -55,7 +55,7 @@ def write_record(folder: RunFolder, config: Config, facts: Mapping[str, Any]) ->
 
 
 def _with_absolute_paths(config: Config) -> Config:
-    """The configuration as a file elsewhere must have it, since paths in a file are relative to it."""
+    """The configuration with absolute paths, for a file in another folder: paths in a file are relative to it."""
     paths = {split: getattr(config.data, split) for split in SPLITS}
     absolute = {split: str(Path(path).absolute()) for split, path in paths.items() if path and "://" not in path}
     encoder, training = config.encoder, config.training

@@ -1,4 +1,4 @@
-"""Starting a training from a model (`training.start_from`): what they must have in common, and what is reused."""
+"""Starting training from a model (`training.start_from`): what both must have in common, and what is reused."""
 
 from __future__ import annotations
 

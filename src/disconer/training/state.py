@@ -1,6 +1,6 @@
 """The files of a run: its configuration and progress, so that it can be killed at any moment and resumed.
 
-The ends of epochs are written beside the training where a GPU does the work.
+If a GPU does the work, epochs are saved while the next one is trained.
 """
 
 from __future__ import annotations
@@ -168,10 +168,10 @@ def _save_model(predicted: PredictedModel, folder: Path, learned: Mapping[str, t
 
 
 class EpochWriter:
-    """Writes the ends of epochs to the folder of a run. As a context, it leaves none half written, whatever ends it.
+    """Saves finished epochs to the folder of a run. As a context manager, it leaves none half written.
 
-    aside: whether the next epoch may begin meanwhile. What is written is then a copy in memory, and what was not yet
-        written when a run is killed is learnt again when it is resumed.
+    aside: whether the next epoch may begin meanwhile. Then a copy in memory is written, and an epoch that was not
+        completely written when a run was killed is repeated when it is resumed.
     """
 
     def __init__(self, folder: RunFolder, *, aside: bool) -> None:

@@ -1,4 +1,4 @@
-"""A training run, from configuration to model, and what it keeps of the best one: metrics, entities, speed."""
+"""A training run, from configuration to model, and what it saves about the best one: metrics, entities, speed."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _examples(data: TrainingData, windower: Windower, config: Config, display: D
 
 
 def _write_graphs(graphs: StoredGraphs | NoGraphs, folder: RunFolder) -> list[str]:
-    """Let the models of a run be run without torch; they differ only in weights, which graphs do not have."""
+    """Save graphs so that a run's models work without torch; the models differ only in weights, which are elsewhere."""
     for place in (folder.best, folder.last):
         write_graphs(place, graphs)
     return [f"runs only in torch: {graphs.reason}"] if isinstance(graphs, NoGraphs) else []
@@ -177,7 +177,7 @@ def _finish(
 
 
 def keep_measures(folder: RunFolder, splits: Mapping[str, Measured], device: str) -> None:
-    """Write them, in the order of `splits`; the metrics come last, so if they exist, everything does."""
+    """Write measurements in the order of `splits`; the metrics come last, so if they exist, everything does."""
     speed = {name: {"sentences": one.sentences, "seconds": one.seconds} for name, one in splits.items()}
     _write(folder.path / SPEED, {"device": device} | speed)
     for name, one in splits.items():

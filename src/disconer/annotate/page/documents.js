@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 
-const PAUSE = 1000; // milliseconds between two looks at an order that is being computed
+const PAUSE = 1000; // milliseconds between two checks on an order that is being computed
 const ROW = 32; // pixels, as in annotate.css
 const BEYOND = 8; // rows drawn above and below those that can be seen
 

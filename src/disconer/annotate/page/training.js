@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 
-const PAUSE = 1500; // milliseconds between two looks
+const PAUSE = 1500; // milliseconds between two checks
 
 export class Training {
   #running = false;
@@ -52,7 +52,7 @@ function sentence({ state, message, n_train, n_dev, epoch, epochs, dev_f1, old_f
   if (state === "measuring") return "Measuring both models …";
   if (state === "failed") return `The training failed. ${message}`;
   if (state !== "finished") return message;
-  const old = old_f1 === null ? "there was no model before" : `the model before: ${old_f1.toFixed(1)}`;
-  const end = takes_over ? "It suggests from now on." : "The model before is kept.";
+  const old = old_f1 === null ? "there was no previous model" : `the previous model: ${old_f1.toFixed(1)}`;
+  const end = takes_over ? "It suggests from now on." : "The previous model stays in use.";
   return `New model: F1 ${new_f1.toFixed(1)} on ${n_dev} documents; ${old}. ${end}`;
 }

@@ -95,7 +95,7 @@ def _record(dispute: Dispute) -> dict[str, Any]:
 
 
 def disputed_entities(folder: Path) -> Iterator[tuple[str, str, Entity]]:
-    """Of each entity in dispute: its document, as the folder names it; who has it; and the entity."""
+    """For each entity in dispute: the document's name in the folder, the annotator, and the entity."""
     for path in sorted(folder.rglob(f"*{DISPUTED}")):
         document = path.relative_to(folder).as_posix().removesuffix(DISPUTED)
         try:

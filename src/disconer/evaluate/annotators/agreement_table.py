@@ -38,7 +38,7 @@ def _annotators(agreement: Agreement) -> Table:
 
 
 def documents_line(agreement: Agreement) -> str:
-    """How many documents who has."""
+    """How many documents have been annotated by all, and by some."""
     line = f"{agreement.by_all:,} documents are annotated by all annotators"
     if not agreement.by_some:
         return f"{line}."

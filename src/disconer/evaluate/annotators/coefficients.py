@@ -61,7 +61,7 @@ class Kappa:
 
 
 def _kappa(sums: Numbers) -> Numbers:
-    """From the words agreed on, and the words of each category by the first and by the second annotator."""
+    """From columns: words agreed on, words of each category by the first annotator, and by the second."""
     first, second = np.split(sums[..., 1:], 2, axis=-1)
     words = first.sum(axis=-1)
     observed = sums[..., 0] / words
@@ -94,7 +94,7 @@ class Alpha:
 
 
 def _alpha(sums: Numbers) -> Numbers:
-    """From the disagreeing pairs of values, each word's divided by its annotators less one, and each value's number."""
+    """From columns: disagreeing pairs of values, each word's divided by its annotators less one; counts of values."""
     values = sums[..., 1:]
     total = values.sum(axis=-1)
     possible = total**2 - (values**2).sum(axis=-1)

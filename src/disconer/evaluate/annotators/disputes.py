@@ -33,7 +33,7 @@ _FRAGMENTS = (ErrorClass.MISSING_FRAGMENT, ErrorClass.EXTRA_FRAGMENT)
 
 
 def disagreement(mistake: Mistake) -> Disagreement:
-    """The class of a difference of two annotators, of whom one stands for gold."""
+    """The class of a difference between two annotators, one of whom is treated as gold."""
     if mistake.error in _MISSED:
         return Disagreement.MISSED
     if mistake.error is ErrorClass.WRONG_TYPE:

@@ -6,7 +6,7 @@
  "mentions": {"T1": {"infons": {…}, "home": [0, 2]}}}
 
 Every part may be absent. Relations and annotations are as in BioC JSON; annotations are those without a
-location, which are no mentions. A sentence is described as a passage is; `length` is there if it has a text
+location, which are not mentions. A sentence is described as a passage is; `length` is there if it has a text
 of its own. `mentions` holds by an entity's id its infons (but type and score), and its `home` (passage, or
 passage and sentence, or neither) if that is not the innermost part that it starts in.
 """

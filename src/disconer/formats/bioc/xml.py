@@ -28,7 +28,7 @@ SUFFIXES = (".xml", ".bioc")
 _LEAVES = {"id", "infon", "offset", "text"}
 _TAGS = {"document", "passage", "sentence", "annotation", "location", "relation", "node", *_LEAVES}
 _REQUIRED = {"infon": ("key",), "node": ("refid",), "location": ("offset", "length")}
-_DEFAULTS = {"annotation": "id", "node": "role"}  # attributes that the DTD lets be absent, and the library does not
+_DEFAULTS = {"annotation": "id", "node": "role"}  # optional attributes in the DTD that the library requires
 _WHOLE_NUMBER = re.compile(r"\s*-?[0-9]{1,18}\s*")
 
 REPEATED_INFONS = "infons repeated under one key"

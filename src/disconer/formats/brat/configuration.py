@@ -56,7 +56,7 @@ def extended_conf(content: str, labels: Iterable[str]) -> str:
 
 
 def conf_labels(text: str) -> Iterator[str]:
-    """The labels that people can give, as an annotation.conf has them: without macros, separators and headings.
+    """The labels that annotators can choose in an annotation.conf: without macros, separators and headings.
 
     >>> list(conf_labels("[entities]\\n!Finding\\n\\tADR # unwanted\\n----\\n<X>=A|B\\nDrug\\n[relations]\\nCauses"))
     ['ADR', 'Drug']

@@ -41,7 +41,7 @@ Mention = tuple[Pairs, str]  # offsets and surface text, as the file has them
 
 
 def excuse(pairs: Pairs, text: str, surface: str, labels: Collection[str]) -> str | None:
-    """Why the offsets are certain although the surface does not fit, or None if they are not.
+    """Why the offsets can be trusted although the surface does not fit, or None if they cannot.
 
     Two things happen to real annotation files. A tool keeps only the first line of a mention of several lines. And
     users rename a label by search and replace, which also replaces the word in the texts of mentions. All other words

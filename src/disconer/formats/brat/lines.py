@@ -85,7 +85,7 @@ def own_id(line: str) -> str:
 
 
 def highest_number(lines: list[str], kind: str = TEXT_BOUND) -> int:
-    """The highest number of an id of that kind that is defined or mentioned in any of the lines, 0 if none is."""
+    """The highest number of any id of this kind that is defined or mentioned in the lines, 0 if there is none."""
     number = re.compile(rf"{kind}([0-9]{{1,15}})")
     return max((int(digits) for line in lines for digits in number.findall(line)), default=0)
 
@@ -149,8 +149,8 @@ _LF, _CRLF = "\n", "\r\n"
 class Layout:
     """The lines of a .ann file and how they are put together.
 
-    lines: as they are in the file or, where that says as much, the id of a T line. The last one is
-        empty if the file ends in a line break.
+    lines: as they are in the file or, for a T line that follows from its entity, only its id. The last
+        one is empty if the file ends in a line break.
     """
 
     lines: list[str]

@@ -22,7 +22,7 @@ from disconer.formats.source import Member
 SUFFIXES = (".spacy",)
 REPLACED = "lone surrogates, which spaCy cannot store, replaced"
 
-_OPENING = 64  # decompressed bytes that tell a DocBin: a map, and its first keys
+_OPENING = 64  # decompressed bytes that identify a DocBin: a map, and its first keys
 
 
 def _read(member: Member, ledger: Ledger) -> Iterator[Document]:

@@ -100,7 +100,7 @@ def _sentence(words: Sequence[SpacyToken], parsed: bool) -> Sentence:
     return Sentence(start, end, tokens, heads, tuple([word.dep_ for word in words]))
 
 
-SPANCAT_KEY = "sc"  # where spaCy's span categorizer puts its spans, unless told
+SPANCAT_KEY = "sc"  # where spaCy's span categorizer puts its spans by default
 UNNAMED_RELATION = "dep"
 
 
@@ -155,7 +155,7 @@ def _parse(words: Words, sentences: Sequence[Sentence]) -> tuple[list[int], list
         if word in heads:
             nearest = word
         else:
-            heads[word] = nearest  # what is no token hangs on the one before it
+            heads[word] = nearest  # anything but a token is attached to the token before it
     every = range(len(heads))
     return [heads[word] for word in every], [relations.get(word, UNNAMED_RELATION) for word in every]
 

@@ -20,7 +20,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 
 from disconer.core.types import Document, Entity, normalise
 
-KEY = "disconer"  # of the span group, unless told, and of our own attributes within it
+KEY = "disconer"  # the default key of the span group, and that of our own attributes within it
 Alignment = Literal["strict", "expand"]
 
 
@@ -121,7 +121,7 @@ class Mention:
 
 
 def mentions_of(group: SpanGroup) -> list[Mention]:
-    """The entities of a span group: spans that share an id are one; and those that spans could not say."""
+    """The entities of a span group: spans that share an id are one; and those that spans cannot represent."""
     own = group.attrs.get(KEY, {})
     renamed, widened = own.get("renamed", {}), own.get("widened", {})
     scores = group.attrs.get("scores", ())

@@ -5,7 +5,7 @@
 
 Positions count tokens from the start of the document, inclusive. Plain DyGIE++ knows continuous entities only;
 sodner stores fragments and their relations (`fragments`) and the dependency graph (`trees`). All
-else (clusters, events, other relations, graphs that are no trees) goes to `extras["dygie"]` and comes back.
+else (clusters, events, other relations, graphs that are not trees) goes to `extras["dygie"]` and comes back.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _not_a(what: str, item: Any, expected: str, where: Where) -> BadInput:
 
 
 def _read_heads(graph: Any, n_words: int, where: Where) -> tuple[int, ...] | None:
-    """The heads of a sentence, or None if it has no graph, one that is no tree, or one of other tokens.
+    """The heads of a sentence, or None if it has no graph, one that is not a tree, or one of other tokens.
 
     sodner lists the tokens of its parser, which need not be the sentence's.
     """
@@ -152,7 +152,7 @@ def _record(document: Document, ledger: Ledger) -> dict[str, Any]:
     }
     with carried(document, "dygie") as kept:
         if kept.pop(N_TOKENS, None) != [len(sentence.words) for sentence in sentences]:
-            ledger.lost("documents' dygie extras", bool(kept))  # their positions count tokens that are no more
+            ledger.lost("documents' dygie extras", bool(kept))  # their positions count tokens that no longer exist
             kept = {}
         kept_links = kept.pop("relations", [[]] * len(sentences))
         kept_graphs = kept.pop("dep", [{}] * len(sentences))

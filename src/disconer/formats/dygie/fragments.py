@@ -144,7 +144,7 @@ def to_neighbours(heads: Sequence[int]) -> list[list[int]]:
 
 
 def to_heads(neighbours: Neighbours) -> tuple[int, ...] | None:
-    """The heads of the tokens, or None where the graph is no tree (or several), as enhanced dependencies are not."""
+    """The heads of the tokens, or None where the graph is not a tree (or several), as with enhanced dependencies."""
     if not _is_symmetric(neighbours):
         return None
     heads: list[int | None] = [None] * len(neighbours)

@@ -5,7 +5,7 @@
 
 Reading needs no types: which features refer to others is known for the layers that are read.
 
-INCEpTION's external recommenders are sent XMI, and answer the same with predictions (`SentCas`). A prediction is an
+INCEpTION sends XMI to external recommenders, which return it with predictions (`SentCas`). A prediction is an
 annotation of the asked layer with the label in the asked feature, its score in `FEATURE_score`, and the mark
 `inception_internal_predicted`. INCEpTION suggests spans, which have no gaps: each fragment of a discontinuous entity is
 a suggestion of its own, and `FEATURE_score_explanation` says what it is a part of.

@@ -26,7 +26,7 @@ P = TypeVar("P", bound=AnyPath)
 
 
 class Step(NamedTuple, Generic[P]):
-    """What may come next: a path, its next step by number, that one's log probability, the position of the path."""
+    """A possible next step: its path, its number, its log probability, the position of the path."""
 
     path: P
     number: int

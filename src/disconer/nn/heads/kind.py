@@ -137,7 +137,7 @@ class HeadKind(Protocol[S]):
         raise DisconerError(f"A head of kind {self.name} has no ONNX graph", fix="Use the model as it is, in torch.")
 
     def reader(self, settings: S, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]) -> ScoreReader:
-        """What makes entities of the scores of the graph, without torch.
+        """The reader that makes entities from the scores of the graph, without torch.
 
         graphs: what `graphs` gave beside the scores, by name.
         """
@@ -148,7 +148,7 @@ class HeadKind(Protocol[S]):
         return self.reader(settings, labels, graphs=graphs)
 
     def fetched_reader(self, settings: S, labels: Sequence[str]) -> Callable[[Any], list[list[Found]]] | None:
-        """What makes the entities of each window of what the head's `fetch` brought from its device, without torch.
+        """A function that makes the entities of each window from the result of the head's `fetch`, without torch.
 
         None: the head has no such method.
         """

@@ -70,7 +70,7 @@ class UnchangedWords(nn.Module):
     """The end of a network's graph whose head scores words in further graphs. For export only."""
 
     def forward(self, words: Tensor, lengths: Tensor) -> tuple[Tensor]:
-        return (words + 0,)  # an output that is no input of the graph
+        return (words + 0,)  # an output must differ from the graph's inputs
 
 
 def mlp(sizes: Sequence[int], dropout: float) -> nn.Sequential:

@@ -1,4 +1,4 @@
-"""What made the outputs of a folder, so that a later run never takes another model's answers for its own."""
+"""The record of what made a folder's outputs, so that a later run never takes another model's outputs for its own."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _load(path: Path) -> dict[str, Any] | None:
 
 
 def _named(settings: dict[str, Any], model: str) -> dict[str, Any]:
-    """The settings with a model that people recognise."""
+    """The settings with a model name that users recognise."""
     return settings | {"model": f"{model} (digest {str(settings.get('model'))[:_SHOWN_DIGITS]})"}
 
 

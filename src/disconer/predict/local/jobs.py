@@ -45,7 +45,7 @@ def useful_jobs(asked: int, inputs: Sequence[Unit]) -> int:
 
 
 def default_jobs(inputs: Sequence[Unit], settings: Settings) -> int:
-    """The number of workers if none is requested: on a GPU, all that there are cores for beside it; else one."""
+    """The default number of workers: on a GPU, one per remaining core; else one."""
     from disconer.predict.loading import shares_network  # when it is needed: `disconer --help` does not
 
     n_cores = useful_jobs(usable_cores() - 1, inputs)

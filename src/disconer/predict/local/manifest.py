@@ -31,7 +31,7 @@ _ELSEWHERE = ("model", "device", "runtime")
 class Identity:
     """What the parts of one output have in common.
 
-    input: of the names and sizes of files, within what was named. model: of its files.
+    input: a digest of file names and sizes, relative to the given paths. model: a digest of its files.
     """
 
     input: str
@@ -48,7 +48,7 @@ def identify(inputs: Sequence[Unit], settings: Settings, *, skip_bad: bool) -> I
 
 
 def made_by(settings: Settings, *, skip_bad: bool) -> dict[str, Any]:
-    """What makes an output what it is, whatever the input: the model's digest and all settings."""
+    """What an output depends on besides the input: the model's digest and all settings."""
     return {"model": model_identity(find_model(settings.model))} | _asked(settings, skip_bad=skip_bad)
 
 

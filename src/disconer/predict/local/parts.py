@@ -53,9 +53,9 @@ def write_part(
     inputs: Sequence[Unit],
     annotator: Annotator,
     ledger: Ledger,
-    tell: Callable[[int], None] = lambda n_documents: None,
+    report: Callable[[int], None] = lambda n_documents: None,
 ) -> Part:
-    """Predict a shard into a file. `tell` is called with the number of documents of each block."""
+    """Predict a shard into a file. `report` is called with the number of documents of each block."""
     walk, checksum = Walk(), blake2b()
     read: deque[tuple[int, int]] = deque()  # blocks, and how many documents each has
     blocks: list[tuple[int, int]] = []
@@ -75,7 +75,7 @@ def write_part(
             count += 1
             if count == read[0][1]:
                 blocks.append(read.popleft())
-                tell(count)
+                report(count)
                 count = 0
     return Part(path, share, tuple(blocks), walk.n_records, walk.digest, checksum.hexdigest())
 
@@ -107,7 +107,7 @@ def write_joined(parts: Sequence[Part], out: Path, target: Format, ledger: Ledge
 
 
 def _n_entities(line: bytes) -> int:
-    """Of a line that `to_line` made. Quotes within texts and labels are escaped there, so its keys are found at once.
+    """The number in a line that `to_line` made. It escapes quotes within texts and labels, so keys are unambiguous.
 
     >>> _n_entities(b'{"id":"a","text":"\\\\"fragments\\\\":","entities":[{"label":"x","fragments":[[0,1]]}]}')
     1

@@ -30,7 +30,7 @@ class Work:
     """The inputs, and the number of workers.
 
     given: the inputs' paths with their formats. inputs: their units.
-    jobs: the number of workers; None: as many as there is use for, which is asked when they are needed.
+    jobs: the number of workers; None: as many as are useful, which is determined when they are needed.
     """
 
     given: Sequence[tuple[str, str | None]]

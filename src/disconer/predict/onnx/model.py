@@ -67,7 +67,7 @@ class OnnxModel:
 
     @property
     def _is_better_in_int8(self) -> bool:
-        """Whether this processor gains by 8 bits, and it is known that the model loses little by them."""
+        """Whether int8 is faster on this processor, and known to lose little F1 for this model."""
         return has_vnni() and is_proven(self.description)
 
     @property
@@ -75,9 +75,9 @@ class OnnxModel:
         return "Use the model that it was exported from," if self.stored is None else "Use the model"
 
     def save(self, folder: Path) -> None:
-        """Copy it; what makes the folder a model is written last, and each file atomically.
+        """Copy it; the files that make the folder a model are written last, and each file atomically.
 
-        What made it another model goes first: the weights of that one would be loaded instead of these graphs.
+        Those of another model there are removed first: its weights would be loaded instead of these graphs.
         """
         folder.mkdir(parents=True, exist_ok=True)
         if folder.samefile(self.folder):

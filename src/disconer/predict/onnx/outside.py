@@ -1,5 +1,5 @@
-"""What a graph would have ONNX Runtime read from other files. No torch and no onnx here: the fields of an ONNX file are
-walked as protobuf writes them, and only where tensors may be. Values of tensors are stepped over.
+"""Finds tensors of a graph that ONNX Runtime would read from other files. No torch and no onnx here: the fields of an
+ONNX file are walked as protobuf writes them, and only where tensors may be. Values of tensors are skipped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEADING: Mapping[str, Mapping[int, str]] = {
 }
 NAME, EXTERNAL_DATA, DATA_LOCATION = 8, 13, 14  # of a tensor
 VARINT, FIXED_64, BYTES, FIXED_32 = 0, 1, 2, 5  # how a value is written
-DEEPEST = 64  # graphs within graphs: more mean to exhaust the stack
+DEEPEST = 64  # graphs within graphs: deeper nesting is meant to exhaust the stack
 
 
 def tensors_outside(graph: Path | bytes, given: Collection[str] = ()) -> list[str]:

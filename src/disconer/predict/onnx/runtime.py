@@ -109,7 +109,7 @@ class OnnxRuntime:
 def stored_sessions(
     folder: Path, description: Mapping[str, Any], stored: StoredGraphs, *, int8: bool = False
 ) -> Sessions:
-    """The graphs of a model with the weights that it stores. int8: computed with 8 bits, where that pays."""
+    """The graphs of a model with its stored weights. int8: computed in 8 bits where that is faster."""
     weights = ModelWeights(folder, description)
     other = NETWORK if int8 else INT8_NETWORK
     return {
@@ -122,7 +122,7 @@ def stored_sessions(
 
 
 def _with_weights(graph: StoredGraph, weights: ModelWeights, place: Path) -> Session:
-    """ONNX Runtime copies the weights that it is given; tables are read when these are gone, to take less memory."""
+    """ONNX Runtime copies constants; tables are read after ours are freed, to take less memory."""
     try:
         session = _load(graph.onnx, place, _constants(graph, weights))  # no name may hold the constants any longer
         return Session(session, {name: weights.read(name, shape) for name, shape in graph.tables.items()})
@@ -135,7 +135,7 @@ def _with_weights(graph: StoredGraph, weights: ModelWeights, place: Path) -> Ses
 
 
 def _constants(graph: StoredGraph, weights: ModelWeights) -> dict[str, Array]:
-    """The constants of a graph, all in one piece of memory, which goes back to the system as a whole."""
+    """The constants of a graph, all in one block of memory, which is returned to the system as a whole."""
     shapes = {**graph.constants, **graph.transposed}
     whole = np.empty(sum(map(prod, shapes.values())), np.float32)
     constants: dict[str, Array] = {}

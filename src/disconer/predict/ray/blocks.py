@@ -28,7 +28,7 @@ from disconer.predict.ray.plan import Plan
 from disconer.predict.recognizer import Recognizer
 from disconer.store.names import find_model
 
-END = -1  # the number of what comes after the last block
+END = -1  # the number of the marker after the last block
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Block:
 
     content: the documents, as native JSONL when they come from the reader, then as the output has them.
     ids: of the documents. n_before: how many were sent before it.
-    error: why it could not be done. failure: what Python said, and where, of an error that is not ours.
+    error: why it could not be processed. failure: Python's message and traceback, if the error is not one of ours.
     """
 
     number: int
@@ -89,7 +89,7 @@ class Block:
 def read_blocks(plan: Plan) -> Iterator[Block]:
     """Blocks with their documents as native JSONL, and at last one without, which says that it was the last.
 
-    What is wrong with the input is said in place of the block that it is in, and ends the reading.
+    An error in the input takes the place of the block that it is in, and ends the reading.
     """
     ledger = Ledger(skip_bad=plan.skip_bad)
     n_blocks = 0
@@ -106,7 +106,7 @@ def read_blocks(plan: Plan) -> Iterator[Block]:
 
 
 TAKEN_OVER = "An actor died, and another one took over its documents."
-TRIES = 3  # of a block: Ray gives it to another actor whenever one dies, were it for ever
+TRIES = 3  # of a block: whenever an actor dies, Ray gives its block to another one, without any limit
 
 
 class Attempts(Protocol):
@@ -118,7 +118,7 @@ class Attempts(Protocol):
 
 
 class Finder:
-    """What Ray makes an actor of. Whatever goes wrong in it comes back as a row, for one place to tell people."""
+    """The class of Ray's actors. All errors come back as rows, so that they are reported in one place."""
 
     def __init__(self, plan: Plan, attempts: Attempts) -> None:
         for variable in THREAD_VARIABLES:

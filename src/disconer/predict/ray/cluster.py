@@ -24,7 +24,7 @@ from disconer.core.errors import DisconerError, first_line
 from disconer.predict.ray.plan import HERE
 
 ADDRESS_VARIABLE = "RAY_ADDRESS"
-# Ray sends its token to an explicit address only if it is told to; that is the user's choice.
+# Ray sends its token to an explicit address only if configured to; that is the user's choice.
 TOKEN_SETTING = "RAY_AUTH_MODE=token"
 TOKEN_VARIABLE = "RAY_AUTH_TOKEN"
 HOST_AND_PORT = re.compile(r"[^\s/]+:\d+")

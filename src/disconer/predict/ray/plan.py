@@ -1,4 +1,4 @@
-"""What `--ray` means, and what is to be done, as the reader and all actors are told. No Ray here."""
+"""The settings of `--ray`, and the plan of a prediction that the reader and all actors get. No Ray here."""
 
 from __future__ import annotations
 

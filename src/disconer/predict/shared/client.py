@@ -1,4 +1,4 @@
-"""A network that another process has: batches go there, and what comes back is read here. No torch."""
+"""A network in another process: batches are sent there, and its output is decoded here. No torch."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from disconer.predict.onnx.model import OnnxModel, load_stored_model
 from disconer.predict.shared.messages import Address, Greeting, pack
 from disconer.store.graphs import StoredGraphs, read_graphs
 
-AHEAD = 2  # batches that are there while the next is made here
-GRACE = 10.0  # seconds in which the parent of both processes learns why the other one is gone, and ends this one
+AHEAD = 2  # batches already sent while the next is prepared
+GRACE = 10.0  # seconds for the parent of both processes to learn why the other one is gone, and to end this one
 
 
 class SharedRuntime:
@@ -55,7 +55,7 @@ class SharedRuntime:
             while n_waiting:
                 n_waiting -= 1
                 yield self._found()
-        finally:  # whoever stops early leaves answers, which are none to the next batches
+        finally:  # if the caller stops early, answers are left that the next batches must not get
             while n_waiting and self._next() is not None:
                 n_waiting -= 1
 
@@ -77,7 +77,7 @@ class SharedRuntime:
         return answer
 
     def _next(self) -> Any:
-        """The next answer; None, each time, if there will be no other."""
+        """The next answer; from the end on, always None."""
         answer = self._answers.get()
         if answer is None:
             self._answers.put(None)

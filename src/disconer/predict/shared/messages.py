@@ -1,4 +1,4 @@
-"""What goes between the process that has the network and those that use it: address, task, greeting, batches. No torch
+"""Messages between the process that has the network and those that use it: address, task, greeting, batches. No torch
 here, and no NumPy before there is a batch.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from disconer.nn.arrays import WordArrays
 
 PAUSE = 0.02  # seconds between two attempts to reach a process that is starting
-LONGEST = 100  # bytes of the path of a socket, which no system has room for more of
+LONGEST = 100  # bytes of a socket's path, which every system accepts
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class AgreementReport:
         self._palette = Palette()
 
     def add(self, versions: Versions) -> None:
-        """Add a document; one that only one annotator has is no disagreement."""
+        """Add a document; with only one annotator there is no disagreement."""
         if len(versions) < 2:
             return
         sentences = segment(next(iter(versions.values()))).sentences or ()

@@ -111,7 +111,7 @@ def _colour(number: int) -> str:
 
 
 def _drawn_legend(series: Sequence[BarSeries], width: float) -> Iterator[tuple[int, str]]:
-    """The keys below a chart, each with the line that it stands in."""
+    """The keys below a chart, each with its line number."""
     line, x = 0, float(LEFT)
     for number, one in enumerate(series):
         room = KEY + LETTER * len(one.name) + SPACE

@@ -29,7 +29,7 @@ class Point(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """All digits of the threshold: with a rounded one, other predictions would be kept, and F1 be another."""
+        """All digits of the threshold: a rounded one would keep other predictions, and give another F1."""
         return f"{self.threshold:.3f}"
 
 
@@ -223,7 +223,7 @@ def errors_by_label(confusion: Confusion, numbers: Sequence[str]) -> str:
 
 
 def labels_confused(confusion: Confusion) -> str:
-    """Which label was predicted instead of which."""
+    """Labels predicted instead of others, by frequency."""
     rows = "\n".join(
         f"<tr><td>{escaped(gold)}</td><td>{escaped(predicted)}</td><td>{count:,}</td></tr>"
         for (gold, predicted), count in confusion.labels.most_common(MAX_PAIRS)

@@ -24,7 +24,7 @@ from disconer.serve.server import END_SECONDS, bound_socket
 from disconer.serve.settings import AS_USUAL, Limits, Loading, RayPlan
 
 SPARE_REPLICAS = 1  # room in a local Ray: a new replica starts before an old one stops
-LATE_SECONDS = 5  # that a proxy waits longer than the service's own timeout, which has a better message
+LATE_SECONDS = 5  # by which a proxy's timeout exceeds the service's own, which has a better message
 PATIENCE = 60  # seconds for a proxy to start on a busy machine
 
 logging.getLogger("ray.serve").setLevel(logging.ERROR)  # we print our own messages

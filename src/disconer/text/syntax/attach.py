@@ -14,7 +14,7 @@ from disconer.core.types import Document, Sentence
 from disconer.text.syntax.cache import ParseCache
 from disconer.text.syntax.parser import ROOT, Parse, Parser, Tree, Unparsed, Words, depths_of, problem_in
 
-PART = "dep"  # the relation of a word to the one that stands for its block
+PART = "dep"  # the relation of a word to the one that represents its block
 OTHER_TEXT = "the parser's words differ from the text"
 NO_RELATIONS = "the numbers of relations and words differ"
 

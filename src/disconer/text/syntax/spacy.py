@@ -21,7 +21,7 @@ from disconer.text.syntax.spec import BIOMEDICAL, ParserSpec
 ROOT = -1
 # Usual names of components that no parser needs; they are not loaded.
 UNUSED = ["ner", "tagger", "morphologizer", "lemmatizer", "trainable_lemmatizer", "attribute_ruler", "senter"]
-HEADS = "token.head"  # what a component assigns that is a parser
+HEADS = "token.head"  # which every component that is a parser assigns
 
 
 class Pipeline:

@@ -61,7 +61,7 @@ def _check_address(url: str) -> None:
     try:
         parts = urlsplit(url)
         sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is no number
+    except ValueError:  # a port that is not a number
         sound = False
     if not sound:
         raise ValueError(f"got the address {url!r}, expected one such as {_EXAMPLES['corenlp']!r}")
@@ -112,7 +112,7 @@ def make_syntax(
     return Syntax(made, cache=cache_of(made) if cache else None, missing=missing, track=track)
 
 
-# What the configuration of a model may name: a package, or models that the user has installed; no path, no address.
+# Parsers that a model's configuration may name: installed packages and models; no path, no address.
 _INSTALLED = {"none": "", "data": "", "spacy": r"[^\W\d]\w*", "stanza": r"[\w-]+(?:/[\w-]+)?"}
 _DANGERS = {"corenlp": "sends every text to that address"}
 
@@ -122,7 +122,7 @@ class UnaskedParser(DisconerError):
 
 
 def model_syntax(parser: str, *, missing: Missing = "skip", cache: bool = True) -> Syntax:
-    """What adds heads to documents, as the files of a model ask for it.
+    """What adds heads to documents, as the files of a model specify it.
 
     Whoever made a model must not decide where texts are sent or which files are read: other parsers than installed ones
     are refused, until the user asks for them.

@@ -46,7 +46,7 @@ def read_weights(path: Path, options: ElmoOptions) -> dict[str, Tensor]:
 
 def _letters(file: Any, options: ElmoOptions) -> dict[str, Floats]:
     embedding = _array(file, "char_embed")
-    nothing = np.zeros_like(embedding[:1])  # for padding between words, which is no character
+    nothing = np.zeros_like(embedding[:1])  # for padding between words, which is not a character
     arrays = {
         "words.letters.weight": np.concatenate([nothing, embedding]),
         "words.projection.weight": _array(file, "CNN_proj/W_proj").T,

@@ -79,7 +79,7 @@ def base_of(network: nn.Module, encoder: str) -> Mapping[str, Tensor]:
 
 
 def digest(encoder: str) -> str:
-    """Tells whether a bundled encoder is the one that a model was made with."""
+    """A digest to check that a bundled encoder is the one that a model was made with."""
     found = sha256()
     with (BUNDLED_ENCODERS / encoder / COMPACT_WEIGHTS).open("rb") as file:
         for part in iter(partial(file.read, 2**20), b""):

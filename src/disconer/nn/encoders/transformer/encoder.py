@@ -110,12 +110,12 @@ class TransformerWords(WordEncoder):
         return self._pool(self._subwords(batch), batch)
 
     def inputs(self, piece_ids: Tensor, piece_mask: Tensor) -> dict[str, Tensor]:
-        """What the transformer is given of a batch."""
+        """The transformer's arguments for a batch."""
         seen = full_mask(piece_mask) if piece_mask.device.type != "cpu" and self._takes_full_mask else piece_mask
         if not self.reads_case:
             return {"input_ids": piece_ids, "attention_mask": seen}
         ids, cases = piece_ids.unbind(-1)  # (R, P), (R, P)
-        cases = cases * piece_mask  # rows are filled up with numbers that are no cases
+        cases = cases * piece_mask  # the padding of rows is not a valid case
         return {"input_ids": ids, "token_type_ids": cases, "attention_mask": seen}
 
     def _subwords(self, batch: WordBatch) -> Tensor:

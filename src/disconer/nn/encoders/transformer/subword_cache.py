@@ -1,7 +1,7 @@
-"""Subwords of words that were read before: most words of a text were. No torch here.
+"""A cache of words' subwords: most words of a text have been read before. No torch here.
 
 A tokenizer of the BERT family splits text at whitespace before it does anything else that looks at more than one
-character. So what stands between two spaces has the same subwords wherever it stands, and is tokenized only once.
+character. So a stretch between two spaces has the same subwords wherever it occurs, and is tokenized only once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from disconer.nn.reader import Ints
 
 TOGETHER = 64  # words
 MOST = 2**17  # subwords, and words, that are remembered: some 20 MB
-CHARACTERS = 8  # times as many characters of words
+CHARACTERS = 8  # remembered characters of words, per remembered subword
 MOST_LISTED = 2**14  # words whose subwords are kept as Python's own numbers, too: some 10 MB
 
 
@@ -53,7 +53,7 @@ ReadStretches = Callable[[Sequence[str]], Pieces]
 
 
 def splits_at_spaces(tokenizer: Any) -> bool:
-    """Whether a tokenizer of the tokenizers library reads what is between two spaces whatever stands around it."""
+    """Whether a tokenizer of the tokenizers library reads a stretch between two spaces independently of its context."""
     kinds = [type(part).__name__ for part in (tokenizer.normalizer, tokenizer.pre_tokenizer)]
     special = tokenizer.get_added_tokens_decoder().values()
     return kinds == ["BertNormalizer", "BertPreTokenizer"] and not any(map(_looks_around, special))
@@ -88,7 +88,7 @@ class Table:
 
 
 class SubwordCache:
-    """Reads stretches of text like `read`, which is asked only for what was not between two spaces before.
+    """Reads stretches of text like `read`, which is only called for words that were not read before.
 
     Several threads may use it. A copy, also in another process, begins with nothing.
     """
@@ -149,7 +149,7 @@ class SubwordCache:
         }
 
     def _known(self, words: Sequence[str]) -> tuple[Ints, Pieces, Ints]:
-        """The number of each word; by these numbers, what is known of words; and where in it the subwords start."""
+        """The number of each word; all known subwords; and, by a word's number, where its subwords start."""
         with self._lock:
             if max(len(self._numbers), len(self._ids), self._n_characters // CHARACTERS) > self._most:
                 self._forget()

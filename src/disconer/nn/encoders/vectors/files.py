@@ -1,4 +1,4 @@
-"""Files of word vectors, as text and binary, told apart by their first bytes."""
+"""Files of word vectors, as text and binary, distinguished by their first bytes."""
 
 from __future__ import annotations
 

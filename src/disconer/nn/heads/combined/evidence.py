@@ -1,4 +1,4 @@
-"""What the span head says of the words that an action sees, and how the action takes it into account.
+"""The span head's scores as evidence for actions of the transition head, and the layer that uses it.
 
 An action asks about sets of words, as fragments and pairs of them (`WordSets`, NumPy); the scores of the span head
 answer (`SpanEvidence`), and become hidden units of the scorer of actions (`EvidenceLayer`).

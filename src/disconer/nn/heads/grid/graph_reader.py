@@ -27,7 +27,7 @@ P = TypeVar("P", "Envelopes", "Steps")
 
 WORDS, PAIR_GRAPH = "words", "pairs"  # what the graph of the network gives; the graph that scores pairs of words
 NEIGHBOURS = "neighbours"  # an input of that graph
-WIDEST_GAP = 255  # wider ones are scored as if they were no wider
+WIDEST_GAP = 255  # wider gaps are scored as if they had this width
 KEPT_WORDS = 32  # of a window: all pairs of all lengths up to this take 2 MB
 SURE, ROUNDING = 0.999, 1e-5  # a probability; more than the error of one up to it
 
@@ -78,7 +78,7 @@ class Pairs(NamedTuple):
 
 
 class GridReader:
-    """Makes entities of the words of an exported network. See `ScoreReader`.
+    """Makes entities from the words of an exported network. See `ScoreReader`.
 
     graph: scores pairs of words. dilations: of its convolutions.
     """
@@ -119,7 +119,7 @@ class GridReader:
         )
 
     def _read_one(self, words: Floats, lengths: Ints) -> list[Found]:
-        """The entities of a window that comes by itself. Few of its pairs are likely, so lists take less time."""
+        """The entities of a single window. Few of its pairs are likely, so lists take less time."""
         pairs = self._pairs(lengths)
         scores = self._scores(words, pairs)
         cell, number = (scores[:, : 1 - AFTER_LABELS] > self._least).nonzero()
@@ -164,8 +164,8 @@ class GridReader:
         return scores
 
     def _pairs(self, lengths: Ints) -> Pairs:
-        """The pairs of words of some windows. Those of a single short one are kept: it is a text by itself, and the
-        next may be as long.
+        """The pairs of words of some windows. Those of a single short one are cached: it is a text by itself, and the
+        next text may have the same length.
         """
         if len(lengths) > 1 or lengths[0] > KEPT_WORDS:
             return self._new_pairs(lengths)

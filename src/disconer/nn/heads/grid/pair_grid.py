@@ -40,10 +40,10 @@ class Pairs(NamedTuple):
 
 
 def pairs_within(lengths: Tensor, n_gaps: Tensor, *, n_words: int, n_pairs: int) -> Pairs:
-    """All pairs of each sentence. What has no length has none.
+    """All pairs of each sentence; an empty sentence has none.
 
     lengths: words of each sentence.  n_gaps: those of its grid.  Shape: (b,) each
-    n_words, n_pairs: of all sentences. The device knows them too, but telling them would take a wait for it.
+    n_words, n_pairs: of all sentences. The device knows them, too, but reading them would mean waiting for it.
 
     >>> pairs = pairs_within(torch.tensor([1, 3]), torch.tensor([2, 2]), n_words=4, n_pairs=6)
     >>> torch.stack(pairs).T.tolist()
@@ -94,7 +94,7 @@ class PairGrid(nn.Module):
         """Scores of all pairs (i, i + g) within sentences, in the order of sentence, i and g.
 
         words:  Shape: (b, n, d).  lengths: words of each sentence.  Shape: (b,).  gaps: 0, 1, …  Shape: (g,)
-        pairs: these pairs; None: they are looked for, and a GPU is waited for.
+        pairs: these pairs, if known; None: they are computed, and a GPU is waited for.
         Returns:  Shape: (pairs, n_scores)
         """
         n_words, n_gaps = words.shape[1], gaps.shape[0]
@@ -191,7 +191,7 @@ class GridPlan(NamedTuple):
 
 
 def plan_grids(lengths: Ints, reach: int | None, device: torch.device) -> list[GridPlan]:
-    """Windows of like length, in sizes that a device likes; all together, where that is no large grid."""
+    """Groups of windows of similar length, padded to sizes that suit the device; one group if its grid is small."""
     every = _plan(np.arange(len(lengths)), lengths, reach, device)
     if every.n_cells <= cells_at_once(device):
         return [every]

@@ -1,7 +1,7 @@
 """From the scores of a grid to entities with scores of their own. No torch here.
 
-All ways to run the network meet here. The score of an entity is the probability that every decision it stands on is
-right, taken as independent; it is an entity if that is above the threshold.
+Every runtime uses this. The score of an entity is the probability that every decision it depends on is right, assuming
+that they are independent; it is an entity if that is above the threshold.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def _paths(
 ) -> list[tuple[tuple[Range, ...], float]]:
     """The likeliest paths of links from a word to another, as ranges of words, with what they leave of a probability.
 
-    Word by word, the best paths to each are made of the best paths to those before it: there is no explosion of paths.
+    Word by word, the best paths to each extend the best paths to those before it, so their number stays bounded.
     """
     best: dict[int, list[tuple[float, tuple[int, ...]]]] = {first: [(probability, (first,))]}
     for word in range(first + 1, last + 1):

@@ -58,7 +58,7 @@ def too_far(reach: int) -> str:
 def grid_reach(entities: Sequence[TokenEntity], reach: int | None, decoding: Decoding) -> Reach:
     """What can be found of the entities of a sentence: their targets, read as if the network were sure of them."""
     keys = tuple(dict.fromkeys(entity.key for entity in entities))
-    if decoding == "envelopes" and all(len(ranges) == 1 for _, ranges in keys):  # nothing to be told apart
+    if decoding == "envelopes" and all(len(ranges) == 1 for _, ranges in keys):  # nothing is ambiguous
         near = [key for key in keys if reach is None or key[1][0][1] - key[1][0][0] <= reach]
         return Reach(frozenset(near), {key: too_far(reach or 0) for key in keys if key not in near})
     labels = sorted({label for label, _ in keys})

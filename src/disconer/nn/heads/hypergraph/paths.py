@@ -140,7 +140,7 @@ Choose = Callable[[Sequence[Step], float], Iterable[tuple[Step, float]]]
 def walk(edges: Edges, choose: Choose, score: float = 0.0) -> Iterator[tuple[tuple[Range, ...], float]]:
     """The entities on all paths of choices from the first word: their ranges by offset, and their scores.
 
-    score: of the first word; the scores of steps are added. `choose` is told the score up to its node.
+    score: of the first word; the scores of steps are added. `choose` gets the score up to its node.
     """
     waiting = [(FIRST, score)]
     while waiting:

@@ -129,7 +129,7 @@ class Tree:
 
 
 class TreeReader:
-    """Makes entities of the scores of a hypergraph head's graph. See `ScoreReader`."""
+    """Makes entities from the scores of a hypergraph head's graph. See `ScoreReader`."""
 
     def __init__(self, labels: Sequence[str], edges: Edges, *, reach: int, near: float | None = None) -> None:
         self._labels, self._edges, self._reach, self._near = labels, edges, reach, near

@@ -112,7 +112,7 @@ STEP_OUTPUTS = ("scores", "new_hidden", "new_memory")
 
 
 class SequenceReader:
-    """Makes entities of the words of a graph. See `ScoreReader`.
+    """Makes entities from the words of a graph. See `ScoreReader`.
 
     size: of the LSTM.
     """

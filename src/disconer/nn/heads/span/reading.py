@@ -24,7 +24,7 @@ from disconer.nn.scores import sigmoid
 from disconer.nn.windows import Found
 from disconer.text.fragment_graph import assemble
 
-NONE = 0  # the class of spans that are no fragment; label number n is class n + 1
+NONE = 0  # the class of spans that are not fragments; label number n is class n + 1
 THRESHOLD = 0.5  # of a label's probability of multilabel spans
 
 
@@ -93,8 +93,8 @@ def decide(
 
 
 def at_most_one_per_word(row: Ints, margin: Floats, lengths: Sequence[int]) -> Bools:
-    """Which spans to keep: the best of each window, as many as it has words. An untrained head takes every span for a
-    fragment, and all pairs of these do not fit into memory.
+    """Which spans to keep: the best of each window, at most one per word. An untrained head predicts that every span
+    is a fragment, and all pairs of these do not fit into memory.
     """
     kept = np.ones(len(row), dtype=bool)
     counts = np.bincount(row, minlength=len(lengths))
@@ -165,9 +165,9 @@ def read_entities(
     pairs: of fragments, by position.  Shape: (2, pairs)
     succession: the probability that a pair belongs to one entity; 0 where it was decided that not.  Shape: (pairs,)
 
-    The score of an entity is the probability that every decision it stands on is right, taken as independent:
-    the product over its fragments of the probability of their label, and over pairs of its fragments of the
-    probability of succession.
+    The score of an entity is the probability that every decision it depends on is right, assuming that they are
+    independent: the product over its fragments of the probability of their label, and over pairs of its fragments
+    of the probability of succession.
     """
     edges = _edges_by_row(fragments, pairs, succession)
     found: list[list[Found]] = [[] for _ in range(n_rows)]

@@ -20,7 +20,7 @@ PRIOR = 2.0  # initial biases of the fragment scorer: a label starts at odds of 
 
 
 def _expect_none(output: nn.Module) -> None:
-    """Initialise biases such that spans are no fragments, as nearly all are none: class 0 high, the others low."""
+    """Initialise biases so that spans are not fragments, as most are not: class 0 high, the others low."""
     assert isinstance(output, nn.Linear)
     with torch.no_grad():
         output.bias.fill_(-PRIOR)

@@ -22,7 +22,7 @@ SEGMENTS_AT_ONCE = 2**10  # bounds memory: an untrained model may find thousands
 
 
 class Segments(NamedTuple):
-    """Stretches of words with what is asked of their tags, S of them, each of at most W words (`reading.Asked`).
+    """Stretches of words and conditions on their tags, S of them, each of at most W words (`reading.Asked`).
 
     row: the sentence in the batch.  Shape: (S,)
     first, end: its words, half-open.  Shape: (S,)

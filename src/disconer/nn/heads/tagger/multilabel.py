@@ -171,7 +171,7 @@ def _score(key: Key, runs: Sequence[Run], probabilities: Floats, numbers: dict[s
 
 
 class TagSetReader:
-    """Makes entities of the emissions of a graph. See `ScoreReader`."""
+    """Makes entities from the emissions of a graph. See `ScoreReader`."""
 
     def __init__(self, tags: Sequence[str]) -> None:
         self._tags = tags

@@ -202,7 +202,7 @@ EMISSIONS, CRF_SCORES = "emissions", ("start", "between", "end")  # the outputs 
 
 
 class TagReader:
-    """Makes entities of the emissions of a tagger's graph. See `ScoreReader`."""
+    """Makes entities from the emissions of a tagger's graph. See `ScoreReader`."""
 
     def __init__(self, scheme: Scheme, tags: Sequence[str]) -> None:
         self._scheme, self._tags = scheme, tags
