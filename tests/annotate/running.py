@@ -21,15 +21,8 @@ from serve.fakes import Running, WordFinder
 KNEES = "Pain and stiffness in my knees after aspirin."
 
 
-class NearFinder(WordFinder):
-    """Finds what `WordFinder` finds, and nothing nearly."""
-
-    def with_near_misses(self) -> NearFinder:
-        return self
-
-
 def word_finder(model: str) -> Suggester:
-    return Suggester(NearFinder(), "words", model)
+    return Suggester(WordFinder(), "words", model)
 
 
 def folder_of(path: Path, files: Mapping[str, str]) -> Path:

@@ -20,11 +20,12 @@ from disconer.serve.settings import Limits
 PATIENCE = 120.0  # seconds until a service counts as hung, on a machine with much else to do
 
 _ORGANS = re.compile(r"(renal) or (hepatic impairment)")
+_NEARLY = re.compile(r"\bitch\b")
 _WORDS = re.compile(r"\b(?:(?P<Drug>aspirin|statin)|(?P<Condition>pain|fever|impairment))\b", re.IGNORECASE)
 
 
 class WordFinder:
-    """Finds drugs (score 0.9) and conditions (0.6), and “renal … impairment” (0.3)."""
+    """Finds drugs (score 0.9) and conditions (0.6), and “renal … impairment” (0.3); nearly, itches (0.2)."""
 
     def __init__(self) -> None:
         self.labels: tuple[str, ...] = ("Condition", "Drug")
@@ -34,7 +35,7 @@ class WordFinder:
         self.may_go_on.set()
         self.started = threading.Event()
 
-    def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
+    def annotate(self, documents: Iterable[Document], *, threshold: float | None = None) -> Iterator[Document]:
         documents = list(documents)
         self.batches.append([document.text for document in documents])
         self.started.set()
@@ -42,11 +43,14 @@ class WordFinder:
         for document in documents:
             if "explode" in document.text:
                 raise ValueError(f"cannot read {document.text!r}")
-            yield document.replace(entities=tuple(_find(document.text)))
+            near = threshold is not None
+            yield document.replace(entities=tuple(_find(document.text, near=near)))
 
 
-def _find(text: str) -> Iterator[Entity]:
+def _find(text: str, *, near: bool) -> Iterator[Entity]:
     found = []
+    for match in _NEARLY.finditer(text) if near else ():
+        found.append(Entity("Condition", (match.span(),), score=0.2))
     for match in _ORGANS.finditer(text):
         head = text.index("impairment", match.start())
         found.append(Entity("Condition", (match.span(1), (head, match.end())), score=0.3))

@@ -207,7 +207,7 @@ def test_a_text_that_breaks_the_model_is_a_500_and_never_logged(caplog: pytest.L
 class Starved(WordFinder):
     """Runs out of memory on some texts."""
 
-    def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
+    def annotate(self, documents: Iterable[Document], *, threshold: float | None = None) -> Iterator[Document]:
         documents = list(documents)
         if any("endless" in document.text for document in documents):
             raise MemoryError

@@ -25,8 +25,7 @@ class Finder(Protocol):
 
     @property
     def labels(self) -> tuple[str, ...]: ...
-    def annotate(self, documents: Iterable[Document]) -> Iterable[Document]: ...
-    def with_near_misses(self) -> Finder: ...
+    def annotate(self, documents: Iterable[Document], *, threshold: float | None = None) -> Iterable[Document]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,6 @@ class Suggester:
     def __init__(self, finder: Finder, name: str, place: str) -> None:
         self.name, self.place, self.labels = name, place, tuple(finder.labels)
         self._finder = finder
-        self._near = finder.with_near_misses()
         self._lock = threading.Lock()
         self._found: OrderedDict[str, tuple[Entity, ...]] = OrderedDict()  # by text
 
@@ -65,10 +63,10 @@ class Suggester:
             return list(self._finder.annotate(documents))
 
     def candidates(self, documents: Sequence[Document]) -> Iterator[Document]:
-        """Documents with the model's entities and near-entities."""
+        """Documents with the model's entities and near misses."""
         for first in range(0, len(documents), AT_ONCE):
             with self._lock:
-                found = list(self._near.annotate(documents[first : first + AT_ONCE]))
+                found = list(self._finder.annotate(documents[first : first + AT_ONCE], threshold=0.0))
             yield from found
             time.sleep(TURN)
 

@@ -1,6 +1,6 @@
 """The order in which documents are most useful to annotate, for a model that learns from them.
 
-A document is useful if the model is unsure of its entities and near-entities there, and if it is unlike those that are
+A document is useful if the model is unsure of its entities and near misses there, and if it is unlike those that are
 already annotated. The first 500 documents are chosen one after another, each also unlike those chosen before it; the
 others then follow by the same value.
 """
@@ -49,7 +49,7 @@ def most_useful_first(
 ) -> list[str]:
     """The ids of the documents that are not done, the most useful first.
 
-    candidates: a model's entities and near-entities in those documents, with scores; None without a model: then only
+    candidates: a model's entities and near misses in those documents, with scores; None without a model: then only
         unlikeness counts.
     """
     open_ids = [id for id in texts if id not in done]

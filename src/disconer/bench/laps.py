@@ -91,6 +91,9 @@ class TimedRuntime:
             self._laps.passed(self._last_stage)
             yield from found
 
+    def near(self) -> TimedRuntime:
+        return TimedRuntime(self._runtime.near(), self._laps, self._last_stage)
+
 
 def watch_network(network: AnyNetwork, laps: Laps) -> None:
     """Note the time around the parts of a network."""
@@ -164,6 +167,9 @@ class RecordingRuntime:
         for arrays in batches:
             self._batches.append(arrays)
             yield [[] for _ in arrays.lengths]
+
+    def near(self) -> RecordingRuntime:
+        return self
 
 
 def batches_of(model: AnyModel, documents: list[Document], device: Device) -> list[WordArrays]:

@@ -13,7 +13,7 @@ import typer
 
 from disconer.cli.console import progress, report, show_evaluation
 from disconer.cli.model_options import PrecisionOption, RuntimeOption
-from disconer.core.corpus import with_labels
+from disconer.core.corpus import with_labels, with_scores_from
 from disconer.core.errors import DisconerError, Where, listed
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
@@ -40,6 +40,7 @@ def evaluate_files(
     predictions_format: str | None = None,
     missing_as_empty: bool = False,
     labels: Collection[str] | None = None,
+    threshold: float | None = None,
     html: Path | None = None,
     force: bool = False,
     ledger: Ledger | None = None,
@@ -47,6 +48,7 @@ def evaluate_files(
     """Compare gold documents with a model's predictions, or with predictions from a file.
 
     labels: only entities with these count, gold or predicted; None: all.
+    threshold: minimum score of predicted entities; of a model, see `Recognizer`.
     html: file for a report with all metrics and every wrong sentence.
     """
     if (model is None) == (predictions is None):
@@ -57,14 +59,18 @@ def evaluate_files(
         refuse_existing(html, force)
     documents = progress(read(gold, from_format, ledger), "documents")
     shown = None if labels is None else ", ".join(labels)
-    compared = {"gold": str(gold), "model": model, "predictions": predictions, "labels": shown}
+    compared = {
+        "gold": str(gold), "model": model, "predictions": predictions, "labels": shown, "threshold": threshold
+    }  # fmt: skip
     if predictions is not None:
         predicted: Iterable[Document] = read(predictions, predictions_format, ledger)
+        if threshold is not None:
+            predicted = (with_scores_from(document, threshold) for document in predicted)
         return _compare(_pairs(documents, predicted, labels, missing_as_empty), html, compared, labels)
     from disconer.predict.recognizer import Recognizer
 
     recognizer = Recognizer.from_pretrained(
-        str(model), runtime=runtime, precision=precision, parser=parser, keep_parses=True
+        str(model), runtime=runtime, precision=precision, parser=parser, keep_parses=True, threshold=threshold
     )
     documents, texts = tee(documents)
     predicted = recognizer.annotate(document.replace(entities=()) for document in texts)
@@ -155,6 +161,16 @@ def evaluate_cli(
         str | None,
         typer.Option("--labels", metavar="A,B", help="Only entities with these labels, gold and predicted."),
     ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            min=0,
+            max=1,
+            help="Minimum score of predicted entities. A low one, down to about 0.1, also counts what the model would "
+            "not report by itself. Default: what it reports.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all metrics as JSON.")] = False,
     html: Annotated[
         Path | None,
@@ -176,6 +192,7 @@ def evaluate_cli(
         predictions_format=predictions_format,
         missing_as_empty=missing_as_empty,
         labels=None if labels is None else [label.strip() for label in labels.split(",")],
+        threshold=threshold,
         html=html,
         force=force,
         ledger=ledger,

@@ -77,8 +77,15 @@ def predict_cli(
         str | None, typer.Option("--labels", metavar="A,B", help="Only entities with these labels.")
     ] = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", min=0, max=1, help="Drop entities with a lower score.")
-    ] = 0.0,
+        float | None,
+        typer.Option(
+            "--threshold",
+            min=0,
+            max=1,
+            help="Minimum score. A low one, down to about 0.1, also finds what the model would not report by itself. "
+            "Default: what it reports.",
+        ),
+    ] = None,
     splitter: Annotated[
         SplitterName | None,
         typer.Option(

@@ -111,8 +111,15 @@ def suggest_cli(
     ] = None,
     labels: Annotated[str | None, typer.Option("--labels", metavar="A,B", help="Suggest only these labels.")] = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", min=0, max=1, help="Drop suggestions with a lower score.")
-    ] = 0.0,
+        float | None,
+        typer.Option(
+            "--threshold",
+            min=0,
+            max=1,
+            help="Minimum score. A low one, down to about 0.1, also suggests what the model would not report by "
+            "itself. Default: what it reports.",
+        ),
+    ] = None,
     scores: Annotated[bool, typer.Option("--scores", help="Add each suggestion's score as a note.")] = False,
     conflicting: Annotated[
         bool,

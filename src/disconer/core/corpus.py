@@ -48,6 +48,12 @@ def text_key(document: Document) -> bytes:
     return hashlib.sha256(" ".join(document.text.split()).encode("utf-8", "surrogatepass")).digest()
 
 
+def with_scores_from(document: Document, least: float) -> Document:
+    """The document with entities of at least this score, and those without a score."""
+    kept = tuple(entity for entity in document.entities if entity.score is None or entity.score >= least)
+    return document if len(kept) == len(document.entities) else document.replace(entities=kept)
+
+
 def with_labels(document: Document, labels: Collection[str]) -> Document:
     """The document with only its entities of these labels."""
     return document.replace(entities=tuple(entity for entity in document.entities if entity.label in labels))

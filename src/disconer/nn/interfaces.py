@@ -116,6 +116,18 @@ class Fetching(Protocol):
         ...
 
 
+@runtime_checkable
+class NearHead(Protocol):
+    """A head that can also give near misses: entities of a probability of `heads.kind.NEAR` or more.
+
+    This method is optional. For ONNX Runtime: `HeadKind.near_reader`.
+    """
+
+    def near(self) -> AnyHead:
+        """A copy that does so, with the same parameters."""
+        ...
+
+
 AxisNames: TypeAlias = Mapping[int, Sequence[Hashable]]  # by axis, what each place along it stands for
 
 

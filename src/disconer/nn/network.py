@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any, Generic, NamedTuple
 
 import torch
@@ -15,7 +15,7 @@ from disconer.core.errors import DisconerError
 from disconer.nn.arrays import WordArrays
 from disconer.nn.devices import WordBatch, size_multiple, usable_device
 from disconer.nn.heads.kind import kind_of
-from disconer.nn.interfaces import AnyHead, Fetching, Head, Targets, WordEncoder
+from disconer.nn.interfaces import AnyHead, Fetching, Head, NearHead, Targets, WordEncoder
 from disconer.nn.layers import BiLstm
 from disconer.nn.layers.gcn import Aggcn
 from disconer.nn.runtime import Device, Precision, RuntimeName
@@ -160,6 +160,15 @@ class TorchRuntime:
         if self._device.type == "cpu":
             return (self.collect(self.launch(arrays)) for arrays in batches)
         return self._find_ahead(batches)
+
+    def near(self) -> TorchRuntime:
+        """See `Runtime`."""
+        head = self._network.head
+        if not isinstance(head, NearHead):
+            return self
+        other = copy(self)
+        other._network = Network(words=self._network.words, head=head.near())
+        return other
 
     def _find_ahead(self, batches: Iterable[WordArrays]) -> Iterator[list[list[Found]]]:
         launched: Launched | None = None

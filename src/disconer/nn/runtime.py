@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from disconer.config import Config
 from disconer.nn.arrays import WordArrays
@@ -42,13 +42,8 @@ class Runtime(Protocol):
         """The entities of each window of each batch, in their order."""
         ...
 
-
-@runtime_checkable
-class NearRuntime(Protocol):
-    """A runtime that can return more than the entities that it predicts."""
-
     def near(self) -> Runtime:
-        """The same runtime, which also returns near-entities with their low scores, if the head can."""
+        """The same network, which also gives near misses, if its head can: entities of a low probability."""
         ...
 
 

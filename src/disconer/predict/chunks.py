@@ -71,7 +71,7 @@ class Chunk:
                 Entity(label, fragments, f"T{number}", score)
                 for number, (_, _, label, fragments, unscaled) in enumerate(sorted(own, key=_position), 1)
                 if label in wanted.labels
-                and (score := scale(unscaled)) >= wanted.threshold
+                and (score := scale(unscaled)) >= (wanted.threshold or 0.0)
                 and is_visible(document.text, fragments)
             ]
             yield document.replace(entities=tuple(entities))
@@ -186,18 +186,20 @@ def _placed(in_window: Sequence[Found], window: Window) -> list[Placed]:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which entities to keep."""
+    """Which entities to keep. threshold: see `Recognizer`."""
 
     labels: frozenset[str]
-    threshold: float
+    threshold: float | None
 
     def __post_init__(self) -> None:
+        if self.threshold is None:
+            return
         if not isinstance(self.threshold, Real) or not 0 <= self.threshold <= 1:
             raise ValueError(f"a threshold lies between 0 and 1, got {self.threshold!r}")
 
 
 @lru_cache(maxsize=64)
-def wanted_entities(labels: tuple[str, ...], threshold: float) -> Wanted:
+def wanted_entities(labels: tuple[str, ...], threshold: float | None) -> Wanted:
     """Those of some labels; cached, as texts that come one by one mostly have the same settings."""
     return Wanted(frozenset(labels), threshold)
 

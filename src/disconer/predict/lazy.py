@@ -41,7 +41,7 @@ def _model(settings: Settings, network: Address | None) -> AnyModel:
     if network is not None:
         from disconer.predict.shared.client import load_shared
 
-        return load_shared(folder, network)
+        return load_shared(folder, network, near=settings.near_misses)
     from disconer.predict.loading import load
 
     return load(folder, runtime=settings.runtime, device=settings.device, precision=settings.precision)

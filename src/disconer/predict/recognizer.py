@@ -6,7 +6,7 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sized
-from copy import copy
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar, get_args, overload
@@ -17,7 +17,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.progress import note
 from disconer.core.progress import progress as show_progress
 from disconer.core.types import Document
-from disconer.nn.runtime import AnyModel, Device, NearRuntime, Precision, RuntimeName
+from disconer.nn.runtime import AnyModel, Device, Precision, Runtime, RuntimeName
 from disconer.nn.windows import Windower
 from disconer.predict.chunks import (
     DOCUMENTS_AHEAD,
@@ -60,7 +60,7 @@ class Recognizer:
         parser: str | None = None,
         keep_parses: bool = False,
         labels: Collection[str] | None = None,
-        threshold: float = 0.0,
+        threshold: float | None = None,
         splitter: SplitterName | None = None,
     ) -> None:
         """Create a recogniser from a loaded model.
@@ -72,7 +72,8 @@ class Recognizer:
             parse. A model's own parser must be an installed one: addresses and paths have to be given here.
         keep_parses: cache trees on disk, so that the same text is not parsed again.
         labels: of the entities to keep; None for all.
-        threshold: entities with a lower score are left out.
+        threshold: the lowest score of the entities to keep, whether or not the model would report them by itself: a low
+            one finds more, at a lower precision. None: those that the model reports.
         splitter: of texts without sentences, "rules" (prose, lists and wrapped lines) or "lines" (a sentence is a
             line); None: the one that the model was configured with. Documents that have sentences keep them.
         """
@@ -104,7 +105,7 @@ class Recognizer:
         parser: str | None = None,
         keep_parses: bool = False,
         labels: Collection[str] | None = None,
-        threshold: float = 0.0,
+        threshold: float | None = None,
         splitter: SplitterName | None = None,
     ) -> Recognizer:
         """Load a model: its name or folder, that of a training run (then its best), a package or a name on the Hub.
@@ -122,16 +123,6 @@ class Recognizer:
             threshold=threshold,
             splitter=splitter,
         )
-
-    def with_near_misses(self) -> Recognizer:
-        """The same model, which also returns near-entities with their low scores: to choose what to annotate.
-
-        In torch, and with heads that do not support this, it only returns the entities that it predicts.
-        """
-        other = copy(self)
-        if isinstance(self._runtime, NearRuntime):
-            other._runtime = self._runtime.near()
-        return other
 
     def save_pretrained(self, path: str | os.PathLike[str]) -> None:
         """Save the model to a folder that `from_pretrained` reads."""
@@ -190,7 +181,7 @@ class Recognizer:
         if not isinstance(text, str):
             raise TypeError(f"a recogniser reads one text (str), got {type(text).__name__}; for many, use pipe(texts)")
         wanted, chunk = self._wanted(labels, threshold), self._prepare([Document(id, text)])
-        for found in self._runtime.find(chunk.batches):
+        for found in self._runtime_for(wanted).find(chunk.batches):
             chunk.found.append(found)
             note(chunk.done)
         return next(chunk.annotated(self.model.scale, wanted))
@@ -275,6 +266,13 @@ class Recognizer:
         chosen = self.labels if labels is None else known_labels(self.model.labels, labels)
         return wanted_entities(tuple(chosen), self.threshold if threshold is None else threshold)
 
+    def _runtime_for(self, wanted: Wanted) -> Runtime:
+        return self._runtime if wanted.threshold is None else self._near_runtime
+
+    @cached_property
+    def _near_runtime(self) -> Runtime:
+        return self._runtime.near()
+
     @property
     def parses(self) -> bool:
         """Whether it gives sentences their heads."""
@@ -289,7 +287,7 @@ class Recognizer:
     def _annotate(self, chunks: Iterable[list[Document]], wanted: Wanted) -> Iterator[Document]:
         """The next chunk is prepared while the network works on one."""
         prepared = made_ahead(self._prepare, chunks, ahead=1)
-        for chunk in completed(prepared, self._runtime):
+        for chunk in completed(prepared, self._runtime_for(wanted)):
             yield from chunk.annotated(self.model.scale, wanted)
 
     def _prepare(self, documents: list[Document]) -> Chunk:

@@ -26,15 +26,20 @@ class Settings:
     """The settings of a prediction; see `lazy.load_recognizer`.
 
     model: folder or name. labels: those that are wanted, with commas; None for all.
-    threshold: entities with a lower score are left out.
+    threshold: see `Recognizer`.
     splitter, parser, device, precision, runtime: see `Recognizer`.
     """
 
     model: str
     labels: str | None = None
-    threshold: float = 0.0
+    threshold: float | None = None
     parser: str | None = None
     device: str | None = None
     precision: Precision = "fp32"
     splitter: SplitterName | None = None
     runtime: RuntimeName | None = None
+
+    @property
+    def near_misses(self) -> bool:
+        """Whether the model gives more than it would report by itself, to be chosen by the threshold."""
+        return self.threshold is not None

@@ -177,7 +177,8 @@ def api_router(service: Service) -> APIRouter:
         model = service.model_named(asked.model)
         service.check_labels(asked.labels, model)
         service.check_sizes(asked.texts)
-        documents = await service.annotate(model, asked.texts, request.receive())
+        near = asked.threshold is not None
+        documents = await service.annotate(model, asked.texts, request.receive(), near=near)
         kept = [wanted(document, asked.threshold, asked.labels) for document in documents]
         as_answer = brat_answer if asked.format == "brat" else Document.to_dict
         return JSONResponse({"model": model.name, "documents": [as_answer(document) for document in kept]})

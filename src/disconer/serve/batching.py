@@ -11,11 +11,18 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from disconer.core.types import Document
 from disconer.serve.settings import Limits
 
-Annotate = Callable[[list[Document]], Iterable[Document]]
+
+class Annotate(Protocol):
+    """What finds the entities of documents; see `Recognizer.annotate`."""
+
+    def __call__(self, documents: list[Document], *, threshold: float | None = None) -> Iterable[Document]: ...
+
+
 Watcher = Callable[[int, int, float], None]  # called for each batch: texts, characters, seconds
 
 FASTEST_RETRY, SLOWEST_RETRY = 1, 60  # bounds of Retry-After, in seconds
@@ -50,6 +57,7 @@ class Waiting:
     """A document in the queue, and the future of its result."""
 
     document: Document
+    near: bool
     arrived: float
     annotated: asyncio.Future[Document]
 
@@ -96,13 +104,15 @@ class Batcher:
     def n_waiting(self) -> int:
         return len(self._queue)
 
-    async def __call__(self, documents: Sequence[Document]) -> list[Document]:
+    async def __call__(self, documents: Sequence[Document], *, near: bool = False) -> list[Document]:
         """These documents with the model's entities, in order; raises `Busy`, `Closed` or `Failed`.
+
+        near: with near misses, of any score; see `Recognizer`, threshold.
 
         If cancelled, or if one fails, removes those still waiting from the queue.
         """
         loop, now = asyncio.get_running_loop(), time.monotonic()
-        items = [Waiting(document, now, loop.create_future()) for document in documents]
+        items = [Waiting(document, near, now, loop.create_future()) for document in documents]
         self._enter(items)
         try:
             return await asyncio.gather(*[item.annotated for item in items])
@@ -143,7 +153,7 @@ class Batcher:
         assert self._loop is not None
         while batch := self._next_batch():
             start = time.monotonic()
-            outcomes = self._outcomes([item.document for item in batch])
+            outcomes = self._outcomes(batch)
             seconds = time.monotonic() - start
             n_characters = sum(map(len, batch))
             self._measure(n_characters, seconds)
@@ -188,15 +198,23 @@ class Batcher:
                 room -= n_characters
         return batch
 
-    def _outcomes(self, documents: list[Document]) -> list[Document | Failed]:
+    def _outcomes(self, batch: list[Waiting]) -> list[Document | Failed]:
+        outcomes: dict[Waiting, Document | Failed] = {}
+        for near in (False, True):
+            items = [item for item in batch if item.near == near]
+            if items:
+                outcomes |= zip(items, self._annotated([item.document for item in items], near), strict=True)
+        return [outcomes[item] for item in batch]
+
+    def _annotated(self, documents: list[Document], near: bool) -> list[Document | Failed]:
         try:
-            return list(self._annotate(documents))
+            return list(self._annotate(documents, threshold=0.0 if near else None))
         except Exception as error:
             if len(documents) == 1:
                 log_fault("the model failed on a text", error)
                 return [Failed(out_of_memory=_is_out_of_memory(error))]
         # One text failed the whole batch: retry the others one by one.
-        return [outcome for document in documents for outcome in self._outcomes([document])]
+        return [outcome for document in documents for outcome in self._annotated([document], near)]
 
     def _measure(self, n_characters: int, seconds: float) -> None:
         speed = n_characters / max(seconds, 1e-9)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from disconer.core.corpus import with_labels, with_scores_from
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Kind, normalise
 from disconer.formats.brat.files import annotation_text
@@ -50,7 +51,11 @@ class PredictRequest(Asked):
         min_length=1, examples=[["Pain and stiffness in knees and hands."]], description="One or many texts."
     )
     model: Text | None = Field(None, description="Name of a model, see `/v1/models`; default: the first.")
-    threshold: Probability = Field(0.0, description="Minimum score of the returned entities.")
+    threshold: Probability | None = Field(
+        None,
+        description="Minimum score of the returned entities; a low one (down to about 0.1) also returns entities that "
+        "the model would not report by itself. Default: those that it reports.",
+    )
     labels: list[Text] | None = Field(
         None, min_length=1, description="Return only these labels, see `/v1/labels`; default: all."
     )
@@ -165,14 +170,10 @@ class ProblemAnswer(BaseModel):
     details: list[ProblemDetail] | None = None
 
 
-def wanted(document: Document, threshold: float, labels: Collection[str] | None) -> Document:
+def wanted(document: Document, threshold: float | None, labels: Collection[str] | None) -> Document:
     """The document with the requested entities; kinds are computed among these."""
-    entities = tuple(
-        entity
-        for entity in document.entities
-        if (entity.score is None or entity.score >= threshold) and (labels is None or entity.label in labels)
-    )
-    return document if len(entities) == len(document.entities) else document.replace(entities=entities)
+    kept = document if threshold is None else with_scores_from(document, threshold)
+    return kept if labels is None else with_labels(kept, labels)
 
 
 def brat_answer(document: Document) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class Annotator(Protocol):
     @property
     def runtime(self) -> str: ...
 
-    def annotate(self, documents: Iterable[Document]) -> Iterable[Document]: ...
+    def annotate(self, documents: Iterable[Document], *, threshold: float | None = None) -> Iterable[Document]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +155,15 @@ class Service:
             raise too_large("The answer", got=n_entities, limit=self.limits.entities, unit="entities")
         return documents
 
-    async def annotate(self, model: ServedModel, texts: Sequence[str], gone: Awaitable[Any]) -> list[Document]:
+    async def annotate(
+        self, model: ServedModel, texts: Sequence[str], gone: Awaitable[Any], *, near: bool = False
+    ) -> list[Document]:
         """The documents of these texts, unless the client disconnects or the request times out.
 
-        gone: becomes true when the client disconnects.
+        gone: becomes true when the client disconnects. near: with near misses; see `Recognizer`, threshold.
         """
         documents = [Document(f"text-{number}", text) for number, text in enumerate(texts, 1)]
-        work = asyncio.ensure_future(model.batcher(documents))
+        work = asyncio.ensure_future(model.batcher(documents, near=near))
         leaving = asyncio.ensure_future(gone)
         try:
             await asyncio.wait({work, leaving}, timeout=self.limits.answer_seconds, return_when=asyncio.FIRST_COMPLETED)

@@ -93,7 +93,9 @@ _NOT_TRAINED: dict[int | str, dict[str, Any]] = {
 }
 Model = Annotated[str | None, Query(description="Name of a model; default: the first.")]
 Labels = Annotated[str | None, Query(description="Only these labels, separated by commas; default: all.")]
-Threshold = Annotated[float, Query(ge=0, le=1, description="Minimum score.")]
+Threshold = Annotated[
+    float | None, Query(ge=0, le=1, description="Minimum score; a low one finds more. Default: the model decides.")
+]
 
 
 def tools_router(service: Service, problems: dict[int | str, dict[str, Any]]) -> APIRouter:
@@ -107,17 +109,19 @@ def tools_router(service: Service, problems: dict[int | str, dict[str, Any]]) ->
 def _add_brat(router: APIRouter, service: Service, problems: dict[int | str, dict[str, Any]]) -> None:
     answers = dict[str, Tagged]
 
-    async def tag(text: str, request: Request, model: str | None, labels: str | None, threshold: float) -> Response:
+    async def tag(
+        text: str, request: Request, model: str | None, labels: str | None, threshold: float | None
+    ) -> Response:
         chosen = service.model_named(model)
         kept = None if labels is None else [label.strip() for label in labels.split(",")]
         service.check_labels(kept, chosen)
         service.check_sizes([text])
-        (document,) = await service.annotate(chosen, [text], request.receive())
+        (document,) = await service.annotate(chosen, [text], request.receive(), near=threshold is not None)
         return JSONResponse(tagged(wanted(document, threshold, kept)))
 
     @router.post("/brat", response_model=answers, responses=problems, openapi_extra=_PLAIN_TEXT)
     async def brat(
-        request: Request, model: Model = None, labels: Labels = None, threshold: Threshold = 0.0
+        request: Request, model: Model = None, labels: Labels = None, threshold: Threshold = None
     ) -> Response:
         """Find entities for brat: the body is the text, the answer its annotations (tools.conf, [annotators])."""
         try:
@@ -132,7 +136,7 @@ def _add_brat(router: APIRouter, service: Service, problems: dict[int | str, dic
         text: Annotated[Text, Query(description="The text, as old versions of brat send it.")],
         model: Model = None,
         labels: Labels = None,
-        threshold: Threshold = 0.0,
+        threshold: Threshold = None,
     ) -> Response:
         """The same for old versions of brat."""
         await request.body()  # there is none, but until it is read the request is not complete

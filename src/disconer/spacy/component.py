@@ -195,7 +195,7 @@ def make_component(
     tokens: Literal["disconer", "spacy"],
     splitter: SplitterName | None = None,
     labels: list[str] | None = None,
-    threshold: float = 0.0,
+    threshold: float | None = None,
     parser: str | None = None,
     precision: Precision = "fp32",
 ) -> DisconerComponent:
@@ -210,7 +210,7 @@ def make_component(
     tokens: which tokens the model uses: its own (disconer), or those of the Doc, with its sentences and heads if set
         (spacy). With the latter every entity fits, but the model may not have seen such tokens in training.
     splitter: "rules" or "lines"; None: the sentences of the Doc, or if it has none, the model's splitter.
-    labels, threshold: of the entities to keep; None: all labels.
+    labels, threshold: of the entities to keep; None: all labels, and those that the model reports; see `Recognizer`.
     parser: used for dependency heads instead of the model's own, see `Recognizer`. The config of a saved pipeline
         names installed parsers only: others are set as `parser` of the component, after `spacy.load`.
     precision: "int8" is faster on CPUs with VNNI, "bf16" on GPUs; see `Recognizer`.
@@ -251,7 +251,7 @@ Language.factory(
         "tokens": "disconer",
         "splitter": None,
         "labels": None,
-        "threshold": 0.0,
+        "threshold": None,
         "parser": None,
         "precision": "fp32",
     },

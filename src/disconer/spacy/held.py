@@ -36,7 +36,7 @@ class Held:
         precision: Precision = "fp32",
         parser: str | None = None,
         labels: Collection[str] | None = None,
-        threshold: float = 0.0,
+        threshold: float | None = None,
     ) -> None:
         self.model, self.device, self.precision = model, device, precision
         self.parser, self.labels, self.threshold = parser, labels, threshold

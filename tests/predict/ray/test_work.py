@@ -119,7 +119,7 @@ def test_another_model_setting_input_or_format_is_refused(notes: Path, model: Pa
     out = tmp_path / "out"
     predicted(notes, out, model)
     with pytest.raises(
-        DisconerError, match=r"outputs with threshold 0\.0; asked for threshold 0\.5\. Choose another folder"
+        DisconerError, match=r"outputs with threshold not given; asked for threshold 0\.5\. Choose another folder"
     ):
         predicted(notes, out, model, threshold=0.5)
     with pytest.raises(DisconerError, match="outputs with to jsonl; asked for to parquet"):

@@ -142,7 +142,7 @@ def runtime_of(serve: Callable[[Any], None]) -> SharedRuntime:
             serve(connection)
 
     Thread(target=run, daemon=True).start()
-    return SharedRuntime(address, SimpleNamespace(head=TransitionSettings()), ())  # type: ignore[arg-type]
+    return SharedRuntime(address, SimpleNamespace(head=TransitionSettings()), (), near=False)  # type: ignore[arg-type]
 
 
 def batches(first: int, n: int) -> Iterator[WordArrays]:

@@ -60,7 +60,12 @@ class HeadGraphs:
     further: Mapping[str, Graph] = field(default_factory=dict)
 
 
-NEAR = 0.1  # of a probability: what is less likely to be an entity is not even nearly one
+NEAR = 0.1  # the lowest probability of a near miss
+
+
+def near_threshold(threshold: float) -> float:
+    """The lowest probability of what is given with near misses, if an entity has at least `threshold`."""
+    return min(NEAR, threshold)
 
 
 class ScoreReader(Protocol):
@@ -144,13 +149,15 @@ class HeadKind(Protocol[S]):
         raise DisconerError(f"A head of kind {self.name} does not run in ONNX Runtime", fix="Use torch.")
 
     def near_reader(self, settings: S, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]) -> ScoreReader:
-        """A reader that also gives what is nearly an entity, with its low score: what people should look at."""
+        """A reader that also gives near misses: entities of a probability of `NEAR` or more. In torch: `NearHead`."""
         return self.reader(settings, labels, graphs=graphs)
 
-    def fetched_reader(self, settings: S, labels: Sequence[str]) -> Callable[[Any], list[list[Found]]] | None:
+    def fetched_reader(
+        self, settings: S, labels: Sequence[str], *, near: bool = False
+    ) -> Callable[[Any], list[list[Found]]] | None:
         """A function that makes the entities of each window from the result of the head's `fetch`, without torch.
 
-        None: the head has no such method.
+        None: the head has no such method. near: with near misses, as `fetch` brings them if the head is a `NearHead`.
         """
         return None
 

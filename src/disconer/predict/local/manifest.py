@@ -60,8 +60,8 @@ def _asked(settings: Settings, *, skip_bad: bool) -> dict[str, Any]:
 def difference(there: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """Two settings in words, where they differ: those of an existing output, and those asked for.
 
-    >>> difference({"threshold": 0.0, "labels": None}, {"threshold": 0.5, "labels": "ADR"})
-    'outputs with threshold 0.0, labels not given; asked for threshold 0.5, labels ADR'
+    >>> difference({"threshold": None, "labels": None}, {"threshold": 0.5, "labels": "ADR"})
+    'outputs with threshold not given, labels not given; asked for threshold 0.5, labels ADR'
     """
     names = [name for name in now if there.get(name) != now[name]]
     before, after = (", ".join(f"{name} {_said(of.get(name))}" for name in names) for of in (there, now))

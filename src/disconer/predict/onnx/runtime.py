@@ -79,7 +79,7 @@ class OnnxRuntime:
         self._near_reader = partial(kind_of(head).near_reader, head, labels, graphs=further)
 
     def near(self) -> OnnxRuntime:
-        """See `NearRuntime`."""
+        """See `Runtime`."""
         other = copy(self)
         other._reader = self._near_reader()
         return other

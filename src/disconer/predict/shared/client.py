@@ -27,13 +27,16 @@ GRACE = 10.0  # seconds for the parent of both processes to learn why the other 
 
 
 class SharedRuntime:
-    """Sends batches to the process that has the network. See `Runtime`."""
+    """Sends batches to the process that has the network. See `Runtime`.
+
+    near: whether what that process fetches includes near misses.
+    """
 
     name: RuntimeName = "torch"
 
-    def __init__(self, address: Address, config: Config, labels: tuple[str, ...]) -> None:
+    def __init__(self, address: Address, config: Config, labels: tuple[str, ...], *, near: bool) -> None:
         self._connection = address.connect()
-        self._read = kind_of(config.head).fetched_reader(config.head, labels)
+        self._read = kind_of(config.head).fetched_reader(config.head, labels, near=near)
         self._answers: SimpleQueue[Any] = SimpleQueue()
         # Answers are taken at once, whatever happens here: neither side may wait for the other to listen.
         Thread(target=self._listen, daemon=True).start()
@@ -58,6 +61,10 @@ class SharedRuntime:
         finally:  # if the caller stops early, answers are left that the next batches must not get
             while n_waiting and self._next() is not None:
                 n_waiting -= 1
+
+    def near(self) -> SharedRuntime:
+        """See `Runtime`. The process that has the network decides: a prediction has one threshold from start to end."""
+        return self
 
     def _send(self, batch: WordArrays) -> None:
         try:
@@ -100,11 +107,12 @@ def _is_gone() -> DisconerError:
 class SharedModel:
     """A model whose network another process has. See `AnyModel`.
 
-    files: the rest of it, which ONNX Runtime would use as well.
+    files: the rest of it, which ONNX Runtime would use as well. near: whether it gives near misses.
     """
 
     files: OnnxModel
     address: Address
+    near: bool
 
     @property
     def config(self) -> Config:
@@ -127,14 +135,14 @@ class SharedModel:
         return self.files.scale
 
     def runtime(self, device: Device = None, precision: Precision = "fp32") -> SharedRuntime:
-        return SharedRuntime(self.address, self.config, self.labels)
+        return SharedRuntime(self.address, self.config, self.labels, near=self.near)
 
     def save(self, folder: Path) -> None:
         self.files.save(folder)
 
 
-def load_shared(folder: Path, address: Address) -> SharedModel:
+def load_shared(folder: Path, address: Address, *, near: bool) -> SharedModel:
     """The model in a folder, whose network is at an address. See `loading.shares_network`."""
     stored = read_graphs(folder)
     assert isinstance(stored, StoredGraphs)
-    return SharedModel(load_stored_model(folder, stored), address)
+    return SharedModel(load_stored_model(folder, stored), address, near)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from disconer.nn.devices import WordBatch, moved
 from disconer.nn.heads.grid.pair_grid import Cells, PairGrid, plan_grids, score_cells
 from disconer.nn.heads.grid.reading import AFTER_LABELS, Decoding, Likely, read_likely
 from disconer.nn.heads.grid.targets import GridTargets, grid_targets
+from disconer.nn.heads.kind import near_threshold
 from disconer.nn.interfaces import AxisNames
 from disconer.nn.layers import prior_bias
 from disconer.nn.reader import Ints
@@ -168,6 +170,12 @@ class GridHead(nn.Module):
     def collect(self, launched: Scored) -> list[list[Found]]:
         """See `Head`."""
         return read_likely(self.fetch(launched), self.labels, threshold=self.threshold, decoding=self.decoding)
+
+    def near(self) -> GridHead:
+        """See `NearHead`."""
+        other = copy(self)
+        other.threshold = near_threshold(self.threshold)
+        return other
 
     # Both
 

@@ -15,7 +15,7 @@ from disconer.evaluate.stats import Survey
 from disconer.nn.heads.grid.graph_reader import PAIR_GRAPH, GridReader
 from disconer.nn.heads.grid.reading import AFTER_LABELS, Decoding, Likely, read_likely
 from disconer.nn.heads.grid.targets import grid_reach
-from disconer.nn.heads.kind import NEAR, HeadGraphs, HeadKind, Proposal, RunGraph
+from disconer.nn.heads.kind import HeadGraphs, HeadKind, Proposal, RunGraph, near_threshold
 from disconer.nn.windows import Found
 from disconer.text.alignment import TokenEntity
 
@@ -142,11 +142,14 @@ class GridKind(HeadKind[GridSettings]):
     def near_reader(
         self, settings: GridSettings, labels: Sequence[str], *, graphs: Mapping[str, RunGraph]
     ) -> GridReader:
-        lower = settings.model_copy(update={"threshold": min(NEAR, settings.threshold)})
+        lower = settings.model_copy(update={"threshold": near_threshold(settings.threshold)})
         return self.reader(lower, labels, graphs=graphs)
 
-    def fetched_reader(self, settings: GridSettings, labels: Sequence[str]) -> Callable[[Likely], list[list[Found]]]:
-        return partial(read_likely, labels=labels, threshold=settings.threshold, decoding=settings.decoding)
+    def fetched_reader(
+        self, settings: GridSettings, labels: Sequence[str], *, near: bool = False
+    ) -> Callable[[Likely], list[list[Found]]]:
+        threshold = near_threshold(settings.threshold) if near else settings.threshold
+        return partial(read_likely, labels=labels, threshold=threshold, decoding=settings.decoding)
 
 
 GRID = GridKind()

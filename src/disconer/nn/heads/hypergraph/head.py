@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,8 +15,17 @@ from torch.nn.functional import relu, softplus
 from disconer.nn.devices import WordBatch, moved, sent
 from disconer.nn.heads.hypergraph.inside import IMPOSSIBLE, Algebra, inside
 from disconer.nn.heads.hypergraph.paths import Edges, why_not
-from disconer.nn.heads.hypergraph.reading import FIRST, SCORES, SECOND, Pairs, Starts, pairs_of, read_entities
-from disconer.nn.heads.kind import Graph, HeadGraphs
+from disconer.nn.heads.hypergraph.reading import (
+    FIRST,
+    SCORES,
+    SECOND,
+    Pairs,
+    Starts,
+    least_start,
+    pairs_of,
+    read_entities,
+)
+from disconer.nn.heads.kind import NEAR, Graph, HeadGraphs
 from disconer.nn.interfaces import AxisNames
 from disconer.nn.layers import GAP_CLASSES, gap_class
 from disconer.nn.reader import Bools, Ints
@@ -132,6 +142,7 @@ class HypergraphHead(nn.Module):
         self.labels = tuple(labels)
         self.label_numbers = {label: number for number, label in enumerate(self.labels)}
         self.reach, self.edges, self.scorer, self.gap_weight = reach, edges, scorer, gap_weight
+        self._near: float | None = None
 
     @property
     def stages(self) -> dict[str, nn.Module]:
@@ -195,7 +206,9 @@ class HypergraphHead(nn.Module):
     def launch(self, words: Tensor, batch: WordBatch) -> Scored:
         """See `Head`."""
         scores, pairs = self.scores(words, batch)
-        return Scored(scores, self._start(scores, BEST) > 0, pairs, len(batch.lengths))
+        algebra = BEST if self._near is None else SUM
+        starts = self._start(scores, algebra) > least_start(self._near)
+        return Scored(scores, starts, pairs, len(batch.lengths))
 
     def collect(self, launched: Scored) -> list[list[Found]]:
         """See `Head`. Only where an entity starts, more than that is needed."""
@@ -204,7 +217,13 @@ class HypergraphHead(nn.Module):
         chosen = scores[:, :, places[0], places[1]].cpu().numpy()  # (offsets, edges, S)
         word, label = places.cpu().numpy()
         found = Starts(pairs.row[word], pairs.word[word], label, chosen)
-        return read_entities(found, self.labels, self.edges, n_rows=n_rows)
+        return read_entities(found, self.labels, self.edges, n_rows=n_rows, near=self._near)
+
+    def near(self) -> HypergraphHead:
+        """See `NearHead`."""
+        other = copy(self)
+        other._near = NEAR
+        return other
 
     # Both
 

@@ -128,6 +128,11 @@ class Tree:
         return ((step, -softplus(-weight) - some) for step, weight in zip(steps, weights, strict=True))
 
 
+def least_start(near: float | None) -> float:
+    """Where an entity may start: above which weight of the best tree, or, with `near`, of all trees together."""
+    return 0.0 if near is None else math.log(near / (1 - near))
+
+
 class TreeReader:
     """Makes entities from the scores of a hypergraph head's graph. See `ScoreReader`."""
 
@@ -149,7 +154,7 @@ class TreeReader:
         everywhere = np.full((n_words * pairs.n_offsets, given.shape[1]), IMPOSSIBLE, dtype=given.dtype)
         everywhere[pairs.cell] = given
         by_edge = everywhere.reshape(n_words, pairs.n_offsets, len(self._edges), -1).transpose(1, 2, 0, 3)
-        algebra, least = (BEST, 0.0) if self._near is None else (SUM, math.log(self._near / (1 - self._near)))
-        word, label = (inside(by_edge, self._edges, algebra)[0][self._edges.start] > least).nonzero()
+        algebra = BEST if self._near is None else SUM
+        word, label = (inside(by_edge, self._edges, algebra)[0][self._edges.start] > least_start(self._near)).nonzero()
         starts = Starts(pairs.row[word], pairs.word[word], label, by_edge[:, :, word, label])
         return read_entities(starts, self._labels, self._edges, n_rows=len(batch.lengths), near=self._near)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import partial
 from typing import NamedTuple
 
@@ -22,7 +23,9 @@ from disconer.nn.heads.span.reading import (
     SpanPlaces,
     at_most_one_per_word,
     find_entities,
+    least_margin,
     pairs_within_rows,
+    with_near_misses,
 )
 from disconer.nn.heads.span.scorers import FragmentScorer, RelationScorer, WidthEmbedding, margins, succession
 from disconer.nn.heads.span.targets import (
@@ -85,6 +88,7 @@ class SpanHead(nn.Module):
         self.max_width, self.multilabel, self.overlapping = max_width, multilabel, overlapping
         self.alpha, self.beta = alpha, beta
         self.widths, self.fragments, self.relations = widths, fragments, relations
+        self._near = False
 
     @property
     def stages(self) -> dict[str, nn.Module]:
@@ -164,7 +168,10 @@ class SpanHead(nn.Module):
 
     def collect(self, launched: SpanScores) -> list[list[Found]]:
         """See `Head`."""
-        place = (launched.margins > 0).nonzero(as_tuple=True)
+        return with_near_misses(partial(self._read, launched), near=self._near)
+
+    def _read(self, launched: SpanScores, threshold: float) -> list[list[Found]]:
+        place = (launched.margins > least_margin(threshold)).nonzero(as_tuple=True)
         return find_entities(
             _fetch(place),
             launched.scores[place].cpu().numpy(),
@@ -173,7 +180,14 @@ class SpanHead(nn.Module):
             labels=self.labels,
             multilabel=self.multilabel,
             succession=None if self.relations is None else partial(self._succession, launched.words),
+            threshold=threshold,
         )
+
+    def near(self) -> SpanHead:
+        """See `NearHead`."""
+        other = copy(self)
+        other._near = True
+        return other
 
     def _succession(self, words: Tensor, spans: SpanPlaces, pairs: Ints) -> Floats:
         return succession(self._relation_scores(words, spans, pairs)).cpu().numpy()

@@ -11,7 +11,7 @@ from pydantic import Field
 from disconer.config.section import Count, Fraction, HeadSettings, Rate, Section, Sizes, Weight
 from disconer.evaluate.check import Reach
 from disconer.evaluate.stats import Survey
-from disconer.nn.heads.kind import NEAR, HeadGraphs, HeadKind, Proposal, RunGraph
+from disconer.nn.heads.kind import HeadGraphs, HeadKind, Proposal, RunGraph
 from disconer.nn.heads.span.reading import PAIRS, SpanReader
 from disconer.nn.heads.span.targets import span_reach
 from disconer.text.alignment import Range, TokenEntity
@@ -200,7 +200,7 @@ class SpanKind(HeadKind[SpanSettings]):
             max_width=settings.max_width,
             multilabel=settings.multilabel,
             pair_graph=graphs.get(PAIRS),
-            threshold=NEAR,
+            near=True,
         )
 
 

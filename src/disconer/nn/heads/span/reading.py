@@ -18,14 +18,14 @@ import numpy as np
 
 from disconer.core.errors import DisconerWarning
 from disconer.nn.arrays import WordArrays
-from disconer.nn.heads.kind import Arrays, RunGraph
+from disconer.nn.heads.kind import NEAR, Arrays, RunGraph
 from disconer.nn.reader import Bools, Floats, Ints
 from disconer.nn.scores import sigmoid
 from disconer.nn.windows import Found
 from disconer.text.fragment_graph import assemble
 
 NONE = 0  # the class of spans that are not fragments; label number n is class n + 1
-THRESHOLD = 0.5  # of a label's probability of multilabel spans
+THRESHOLD = 0.5  # of the probability of a fragment rather than none; with several labels, of that of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +226,26 @@ def _warn_of_more(label: str) -> None:
     )
 
 
+def with_near_misses(read: Callable[[float], list[list[Found]]], *, near: bool) -> list[list[Found]]:
+    """The entities of each window, and if asked for, those with fragments that are nearly ones.
+
+    read: the entities whose fragments are above a probability. With more fragments others may be maximal cliques.
+    """
+    found = read(THRESHOLD)
+    if not near:
+        return found
+    known = [{(entity.label, entity.ranges) for entity in own} for own in found]
+    return [
+        own + [entity for entity in more if (entity.label, entity.ranges) not in here]
+        for own, here, more in zip(found, known, read(NEAR), strict=True)
+    ]
+
+
+def least_margin(threshold: float) -> float:
+    """The margin of a fragment whose probability, rather than none, is this."""
+    return math.log(threshold / (1 - threshold))
+
+
 PAIRS = "pairs"  # the graph that scores pairs of spans
 SCORES, MARGINS, WORDS = "scores", "margins", "words"  # the outputs of the graph that scores spans
 
@@ -234,7 +254,7 @@ class SpanReader:
     """Makes entities from the scores of an exported head. See `ScoreReader`.
 
     pair_graph: runs the graph that scores pairs; None if pairs are not scored.
-    threshold: the probability above which a span is a fragment.
+    near: whether to give near misses, too.
     """
 
     def __init__(
@@ -244,11 +264,10 @@ class SpanReader:
         max_width: int | None,
         multilabel: bool,
         pair_graph: RunGraph | None,
-        threshold: float = THRESHOLD,
+        near: bool = False,
     ) -> None:
         self._labels, self._max_width, self._multilabel = tuple(labels), max_width, multilabel
-        self._pair_graph, self._threshold = pair_graph, threshold
-        self._margin = math.log(threshold / (1 - threshold))
+        self._pair_graph, self._near = pair_graph, near
 
     def inputs(self, batch: WordArrays) -> Arrays:
         """See `ScoreReader`: the widths of spans, less one."""
@@ -257,8 +276,11 @@ class SpanReader:
 
     def read(self, scores: Arrays, batch: WordArrays) -> list[list[Found]]:
         """See `ScoreReader`."""
+        return with_near_misses(partial(self._read, scores, batch), near=self._near)
+
+    def _read(self, scores: Arrays, batch: WordArrays, threshold: float) -> list[list[Found]]:
         margins = scores[MARGINS]  # (B, N, W)
-        row, start, width = place = (margins > self._margin).nonzero()
+        row, start, width = place = (margins > least_margin(threshold)).nonzero()
         return find_entities(
             SpanPlaces(row, start, start + width + 1),
             scores[SCORES][place],
@@ -267,7 +289,7 @@ class SpanReader:
             labels=self._labels,
             multilabel=self._multilabel,
             succession=None if self._pair_graph is None else partial(self._succession, scores[WORDS]),
-            threshold=self._threshold,
+            threshold=threshold,
         )
 
     def _succession(self, words: Floats, spans: SpanPlaces, pairs: Ints) -> Floats:
