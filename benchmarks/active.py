@@ -31,7 +31,6 @@ from disconer.annotate.trainer import QUICK
 from disconer.annotate.usefulness import most_useful_first
 from disconer.config import load_config
 from disconer.evaluate import evaluate
-from disconer.nn.heads.kind import NEAR
 from disconer.render.report.plots import Axis, Dot, Series, picture
 from disconer.store.checkpoint import load_model
 from disconer.training.display import Display
@@ -131,10 +130,8 @@ class Simulation:
 
 
 def near_finder(model: Path) -> Recognizer:
-    """The model with what it nearly finds; in torch, so that a GPU is used where there is one."""
-    loaded = load_model(model)
-    loaded.network.head.threshold = NEAR  # type: ignore[attr-defined]  # of the grid, the default
-    return Recognizer(loaded)
+    """The model with near misses; in torch, so that a GPU is used where there is one."""
+    return Recognizer(load_model(model), threshold=0.0)
 
 
 Means = dict[str, float]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -107,6 +108,28 @@ def test_some_labels_alone(folder: Path) -> None:
     assert (figures["overall"]["gold"], figures["overall"]["predicted"]) == (1, 2)
     with pytest.raises(DisconerError, match="Neither gold nor predicted entities have the label adr"):
         run(*arguments, "--labels", "adr")
+
+
+def test_a_threshold_of_scores(folder: Path) -> None:
+    """What has no score stays."""
+    (scored,) = PREDICTED[0].entities
+    unscored = PREDICTED[1]
+    write([PREDICTED[0].replace(entities=(replace(scored, score=0.4),)), unscored], folder / "scored.jsonl")
+    for threshold, expected in ((None, (1, 2)), (0.4, (1, 2)), (0.5, (0, 1))):
+        evaluation = evaluate_files(
+            folder / "gold.jsonl", predictions=folder / "scored.jsonl", threshold=threshold, html=folder / "a.html",
+            force=True,
+        )  # fmt: skip
+        assert (evaluation.overall.right, evaluation.overall.predicted) == expected
+    assert "threshold" in (folder / "a.html").read_text("utf-8")
+
+
+def test_a_low_threshold_counts_what_the_model_would_not_report(folder: Path) -> None:
+    write([annotated("Condition: pain", id="a")], folder / "few.jsonl")
+    usual, low = (
+        evaluate_files(folder / "few.jsonl", model="clinical-trials", threshold=threshold) for threshold in (None, 0.1)
+    )
+    assert low.overall.predicted > usual.overall.predicted > 0
 
 
 @pytest.mark.usefixtures("model")

@@ -222,6 +222,16 @@ def test_labels_and_threshold() -> None:
     assert run(*text, "--threshold", "7").exit_code == 2
 
 
+def test_a_low_threshold_finds_more() -> None:
+    text = ("--text", "Severe pain in hands after aspirin; renal or hepatic impairment", "--model", "clinical-trials")
+    reported, more = (
+        {(one["label"], str(one["fragments"])): one["score"] for one in json.loads(found.stdout)["entities"]}
+        for found in (run(*text, "--to", "jsonl"), run(*text, "--to", "jsonl", "--threshold", "0.1"))
+    )
+    assert more.items() > reported.items()
+    assert 0.1 <= min(more.values()) < min(reported.values())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -46,6 +46,12 @@ def test_threshold_and_labels_leave_entities_out_and_kinds_follow(service: Runni
     assert [entity["label"] for entity in answer["documents"][0]["entities"]] == ["Drug"]
 
 
+def test_a_threshold_also_gives_what_the_model_would_not_report(service: Running) -> None:
+    for threshold, expected in ((None, ["pain"]), (0.1, ["itch", "pain"]), (0.3, ["pain"]), (0, ["itch", "pain"])):
+        _, _, answer = service.predict("an itch and pain", **({} if threshold is None else {"threshold": threshold}))
+        assert [entity["text"] for entity in answer["documents"][0]["entities"]] == expected
+
+
 def test_brat(service: Running) -> None:
     _, _, answer = service.predict("renal or hepatic impairment", format="brat", threshold=0.3, labels=["Condition"])
     PredictAnswer.model_validate(answer)

@@ -47,6 +47,23 @@ async def hold(batcher: Batcher, finder: WordFinder) -> asyncio.Future[list[Docu
     return first
 
 
+def test_requests_with_and_without_near_misses_share_a_batch() -> None:
+    async def test(batcher: Batcher, finder: WordFinder) -> None:
+        first = await hold(batcher, finder)
+        texts = ["itch", "pain", "itch explode", "itch"]
+        asked = [batcher(documents(text), near=number != 3) for number, text in enumerate(texts)]
+        answers = asyncio.gather(*asked, return_exceptions=True)
+        await until(lambda: batcher.n_waiting == len(texts))
+        finder.may_go_on.set()
+        found = [one if isinstance(one, Failed) else len(one[0].entities) for one in await answers]
+        assert found[:2] == [1, 1]
+        assert isinstance(found[2], Failed)  # alone: the others of its batch are answered
+        assert found[3] == 0
+        await first
+
+    with_batcher(test)
+
+
 def test_answers_come_back_to_their_own_in_order() -> None:
     async def test(batcher: Batcher, finder: WordFinder) -> None:
         requests = [

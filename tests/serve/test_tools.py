@@ -53,6 +53,7 @@ def test_brat_gets_annotations_with_fragments(service: Running) -> None:
 def test_brat_chooses_labels_scores_and_models(service: Running) -> None:
     assert [one["texts"] for one in tag(service, TEXT, "?labels=Drug")[1].values()] == [["aspirin"]]
     assert len(tag(service, TEXT, "?threshold=0.7")[1]) == 2
+    assert (tag(service, "itch")[1], len(tag(service, "itch", "?threshold=0.1")[1])) == ({}, 1)
     assert tag(service, TEXT, "?model=words")[0] == 200
     assert tag(service, TEXT, "?model=none")[0] == 422
     assert tag(service, TEXT, "?labels=Nonsense")[0] == 422
