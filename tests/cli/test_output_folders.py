@@ -47,7 +47,7 @@ def found(path: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("other", "named"),
     [
-        (("--threshold", "0.9"), "outputs with threshold 0.0; asked for threshold 0.9"),
+        (("--threshold", "0.9"), "outputs with threshold not given; asked for threshold 0.9"),
         (("--labels", "ADR"), "outputs with labels not given; asked for labels ADR"),
         (("--splitter", "rules"), "outputs with splitter not given; asked for splitter rules"),
         (("--to", "bioc-xml"), "outputs with to jsonl; asked for to bioc-xml"),
