@@ -104,6 +104,34 @@ def test_documents_of_one_text_stay_together() -> None:
         assert len(set(taken.values())) == 3
 
 
+@pytest.mark.parametrize("copies", [[60], [5] * 20, [50, 50], [2] * 50])
+def test_texts_with_copies_go_to_no_split_more_than_to_others(copies: list[int]) -> None:
+    """However often a text is repeated, splits have about their sizes, and its place is left to chance."""
+    n, found, repeated = 1000, Counter[str](), Counter[str]()
+    texts = {str(number): number for number in range(n)}
+    first = 0
+    for size in copies:
+        texts |= {str(number): first for number in range(first, first + size)}
+        first += size
+    for seed in range(20):
+        taken = take_splits(list(texts), ["dev", "test"], Division(seed=seed), texts)
+        sizes = Counter(taken.values())
+        assert abs(sizes["dev"] - 100) <= 25
+        assert abs(sizes["test"] - 100) <= 25
+        found += sizes
+        repeated += Counter(taken[str(number)] for number in range(first))
+    assert found["dev"] == pytest.approx(20 * 100, rel=0.05)
+    if len(copies) > 2:
+        assert repeated["dev"] / repeated.total() == pytest.approx(0.1, abs=0.06)
+        assert repeated["train"] / repeated.total() == pytest.approx(0.8, abs=0.08)
+
+
+def test_a_text_of_most_documents_is_for_training() -> None:
+    ids = [str(number) for number in range(100)]
+    taken = Counter(take_splits(ids, ["dev", "test"], texts={id: max(40, int(id)) for id in ids}).values())
+    assert taken == {"train": 80, "dev": 10, "test": 10}
+
+
 def test_a_text_that_all_patients_have_does_not_put_them_together() -> None:
     ids = [f"{patient}-{note}" for patient in range(40) for note in range(3)]
     texts = {id: id for id in ids} | {f"{patient}-0": "No complaints." for patient in range(40)}

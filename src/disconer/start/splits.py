@@ -145,12 +145,27 @@ def take_splits(
     left = sorted(groups, key=division.order)
     taken = dict.fromkeys(ids, TRAIN)
     for split in wanted:
-        size, n_taken = max(1, round(len(ids) * division.fraction(split))), 0
-        while n_taken < size and len(left) > 1:  # one is for training
-            own = groups[left.pop(0)]
-            taken |= dict.fromkeys(own, split)
-            n_taken += len(own)
+        for group in _filling({group: len(groups[group]) for group in left}, len(ids) * division.fraction(split)):
+            left.remove(group)
+            taken |= dict.fromkeys(groups[group], split)
     return taken
+
+
+def _filling(sizes: Mapping[str, int], wanted: float) -> list[str]:
+    """The first groups that make a split of about the wanted size: one that would miss it by more is passed over.
+
+    sizes: of each group, in order. At least one group is taken, and one is left for training.
+
+    >>> _filling({"a": 2, "b": 60, "c": 9, "d": 1}, 10), _filling({"a": 60, "b": 40}, 10), _filling({"a": 1}, 10)
+    (['a', 'c'], ['b'], [])
+    """
+    chosen: list[str] = []
+    size, n_taken = max(1, round(wanted)), 0
+    for group, n in sizes.items():
+        if abs(size - n_taken - n) < size - n_taken and len(chosen) + 1 < len(sizes):
+            chosen.append(group)
+            n_taken += n
+    return chosen or sorted(sizes, key=sizes.__getitem__)[: min(1, len(sizes) - 1)]
 
 
 def _too_few(ids: Sequence[str], division: Division) -> DisconerError:
@@ -176,7 +191,7 @@ def _groups(ids: Sequence[str], division: Division, texts: Mapping[str, Hashable
     together: dict[Hashable, list[str]] = {}
     for id in ids:
         together.setdefault(division.group_of(id) if division.group else texts.get(id, id), []).append(id)
-    return {min(map(division.group_of, group), key=division.order): group for group in together.values()}
+    return {min(map(division.group_of, group)): group for group in together.values()}  # whatever its size, any place
 
 
 @dataclass(frozen=True, slots=True)
