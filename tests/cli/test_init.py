@@ -158,3 +158,11 @@ def test_data_to_learn_nothing_from_leaves_nothing_behind(tmp_path: Path, bare: 
 def test_neither_data_nor_preset_is_an_error() -> None:
     result = CliRunner().invoke(app, ["init"])
     assert isinstance(result.exception, DisconerError)
+
+
+def test_documents_outside_all_groups_are_counted(tmp_path: Path) -> None:
+    given = [one.replace(id=f"p{number % 5}-{number}") for number, one in enumerate(documents(40))]
+    write([*given, documents(1)[0].replace(id="x")], tmp_path / "a.jsonl")
+    lines = init(tmp_path / "a.jsonl", tmp_path / "config.yaml", group=r"^p(\d)")
+    assert r"Documents of one group (^p(\d)) are in one split: 5 groups." in lines
+    assert "Documents whose ids do not match, such as 'x', are in no group: 1." in lines

@@ -162,5 +162,7 @@ def test_ratios_that_are_none(ratios: str) -> None:
 def test_a_pattern_that_is_none_and_one_that_puts_all_together() -> None:
     with pytest.raises(DisconerError, match="not a pattern"):
         Division.parse(None, 0, "(")
+    with pytest.raises(DisconerError, match=r"No id of a document matches --group.*'note1'.*PAT"):
+        take_splits(["note1", "note2"], ["dev"], Division.parse(None, 0, r"^PAT(\d+)"))
     with pytest.raises(DisconerError, match="all in the group 'note'"):
         take_splits(["note1", "note2"], ["dev"], Division.parse(None, 0, "note"))

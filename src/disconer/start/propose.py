@@ -125,8 +125,11 @@ def findings(proposed: Proposed, survey: Survey, splits: Splits) -> Iterator[str
     if splits.taken:
         yield f"Split by a hash of the documents' ids: {_counts(Counter(splits.assigned.values()))}."
         if splits.division.group:
-            n_groups = len(set(map(splits.division.group_of, splits.assigned)))
+            outside = splits.division.outside(splits.assigned)
+            n_groups = len(set(map(splits.division.group_of, splits.assigned.keys() - outside)))
             yield f"Documents of one group ({splits.division.group.pattern}) are in one split: {n_groups:,} groups."
+            if outside:
+                yield f"Documents whose ids do not match, such as {outside[0]!r}, are in no group: {len(outside):,}."
         else:
             yield "Documents that belong together (one patient, one trial) should be in the same split. If yours do,"
             yield "and their ids show it, run this again with --group PATTERN, or use folders train, dev, test."

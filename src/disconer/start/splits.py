@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -119,6 +119,10 @@ class Division:
         found = self.group.search(id) if self.group else None
         return id if found is None else found[1 if found.re.groups else 0] or id
 
+    def outside(self, ids: Iterable[str]) -> list[str]:
+        """Ids that do not match the pattern, if there is one: each is a group by itself."""
+        return [id for id in ids if self.group and not self.group.search(id)]
+
     def order(self, group: str) -> bytes:
         seed = f"{self.seed}\n" if self.seed else ""
         return hashlib.sha256(f"{seed}{group}".encode("utf-8", "surrogatepass")).digest()
@@ -139,6 +143,13 @@ def take_splits(
     It depends on a hash of ids and seed only, so it is reproducible, wherever the data is and in any order.
     texts: by id, a key that documents with the same text share; they stay together unless grouped by a pattern.
     """
+    if ids and len(division.outside(ids)) == len(ids):
+        raise DisconerError(
+            "No id of a document matches --group",
+            got=f"ids such as {ids[0]!r}",
+            expected=f"ids that match {division.group.pattern!r}" if division.group else None,
+            fix="Correct the pattern: a regular expression, found anywhere in an id.",
+        )
     groups = _groups(ids, division, texts or {})
     if len(groups) < 2:
         raise _too_few(ids, division)
