@@ -18,7 +18,7 @@ from disconer.formats import write
 
 N_DOCUMENTS = 240
 DEV_EVERY = 6  # every sixth trial is for development
-TARGET = Path(__file__).parents[1] / "src" / "disconer" / "demo"
+TARGET = Path(__file__).parents[1] / "src" / "disconer" / "demo" / "criteria"
 
 
 def choose(documents: tuple[Document, ...]) -> list[Document]:

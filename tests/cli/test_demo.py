@@ -24,7 +24,7 @@ MAKER = Path(__file__).parents[2] / "scripts" / "make_demo_data.py"
 
 
 def documents(split: str) -> list[Document]:
-    return list(read(FOLDER / f"{split}.jsonl.gz"))
+    return list(read(FOLDER / "criteria" / f"{split}.jsonl.gz"))
 
 
 def trials(split: str) -> set[str]:
@@ -32,7 +32,7 @@ def trials(split: str) -> set[str]:
 
 
 def test_data_is_small_and_attributed() -> None:
-    assert sum(path.stat().st_size for path in FOLDER.glob("*.gz")) < MOST_BYTES
+    assert sum(path.stat().st_size for path in FOLDER.glob("criteria/*.gz")) < MOST_BYTES
     notice = (FOLDER / "README.md").read_text("utf-8")
     assert all(words in notice for words in ("Kury", "Creative Commons Attribution 4.0", "Changes: "))
 
@@ -57,7 +57,7 @@ def test_data_can_be_made_again(data: Path, tmp_path: Path) -> None:
 def test_configuration_is_about_that_data() -> None:
     config = demo_config(epochs=3)
     assert (config.training.epochs, config.training.steps_at_least) == (3, 0)
-    assert Path(config.data.train).parent == Path(config.data.dev).parent == FOLDER
+    assert Path(config.data.train).parent == Path(config.data.dev).parent == FOLDER / "criteria"
 
 
 # The verb, with a toy in place of the data and the encoder.

@@ -69,6 +69,17 @@ def test_models_and_labels(service: Running) -> None:
     assert service.ask("GET", "/v1/labels?model=none")[0] == 422
 
 
+def test_render_takes_what_predict_gave(service: Running) -> None:
+    _, _, found = service.predict(TEXT)
+    given = found["documents"][0]
+    status, _, drawn = service.ask("POST", "/v1/render", {"text": given["text"], "entities": given["entities"]})
+    assert status == 200
+    assert drawn["entities"] == given["entities"]
+    for wrong in ({"text": "other"}, {"start": 0}, {"colour": "red"}):
+        entities = [given["entities"][-1] | wrong]
+        assert service.ask("POST", "/v1/render", {"text": given["text"], "entities": entities})[0] == 422
+
+
 def test_render_draws_and_writes_brat_without_a_model(service: Running) -> None:
     entities = [{"label": "Other", "fragments": [[5, 9], [0, 2]], "score": 0.5}]
     asked = {"text": "ab <b>cd", "entities": entities}

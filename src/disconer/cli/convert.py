@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,13 @@ import typer
 from disconer.cli.console import progress, report, say_written
 from disconer.cli.outputs import named_output
 from disconer.core.ledger import Amount, Ledger
-from disconer.formats import format_for, format_named, read, write
+from disconer.core.types import Document
+from disconer.formats import format_for, format_named, read, sniff, write
+from disconer.formats.brat.configuration import copy_configurations, ensure_annotation_conf
+from disconer.formats.source import Source
+from disconer.formats.target import new_folder, refuse_existing
+
+BRAT = "brat"
 
 
 def convert(
@@ -25,13 +32,30 @@ def convert(
 ) -> Ledger:
     """Copy every document of `source` to `target`; the ledger counts what was skipped, normalised or lost.
 
+    A brat folder also gets the .conf files of the one that it was made from, or an annotation.conf with its labels.
     written: counts documents and entities.
     """
     ledger = Ledger(skip_bad=skip_bad)
-    format_named(to_format) if to_format else format_for(target)  # report a wrong name before any work
-    documents = progress(read(source, from_format, ledger), "documents")
-    write((written or Amount()).counted(documents), target, to_format, ledger, force=force)
+    chosen = format_named(to_format) if to_format else format_for(target)  # report a wrong name before any work
+    documents = (written or Amount()).counted(progress(read(source, from_format, ledger), "documents"))
+    if chosen.name != BRAT:
+        write(documents, target, to_format, ledger, force=force)
+        return ledger
+    refuse_existing(target, force)
+    labels: dict[str, None] = {}  # in their order
+    with new_folder(target) as staging:
+        write(_noting(documents, labels), staging, BRAT, ledger, force=True)
+        given = Source(source)
+        if (from_format or sniff(given).name) == BRAT:
+            copy_configurations(given, staging)
+        ensure_annotation_conf(staging, labels)
     return ledger
+
+
+def _noting(documents: Iterable[Document], labels: dict[str, None]) -> Iterator[Document]:
+    for document in documents:
+        labels |= dict.fromkeys(entity.label for entity in document.entities)
+        yield document
 
 
 def convert_cli(

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from disconer.core.errors import DisconerError, Where
-from disconer.core.files import replace_file
 from disconer.core.ledger import Ledger
 from disconer.formats import Format, format_for, format_named
-from disconer.formats.brat.configuration import ANNOTATION_CONF, annotation_conf
+from disconer.formats.brat.configuration import ensure_annotation_conf
 from disconer.formats.extras import SENTENCES, TREES
 from disconer.formats.target import refuse_existing
 from disconer.predict.inputs import Unit
@@ -78,9 +77,8 @@ def _refuse_inside(out: Path, found: Sequence[Unit], what: str) -> None:
 
 def complete_folder(out: Path, target: Format, model: str) -> None:
     """Add what a folder of a format needs beside its documents: for brat, the labels, unless they are there."""
-    path = out / ANNOTATION_CONF
-    if target.name == "brat" and not path.exists():
-        replace_file(path, annotation_conf(description_of(model)["labels"]).encode("utf-8", "replace"))
+    if target.name == "brat":
+        ensure_annotation_conf(out, description_of(model)["labels"])
 
 
 def forget_own_losses(ledger: Ledger) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from itertools import tee
 from pathlib import Path
 from typing import Annotated
@@ -16,22 +16,22 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats import format_named, note_unread, write
-from disconer.formats.brat.configuration import ANNOTATION_CONF, annotation_conf, extended_conf
+from disconer.formats.brat.configuration import copy_configurations, ensure_annotation_conf
 from disconer.formats.brat.suggestions import Suggested, with_suggestions
-from disconer.formats.source import Member, Source, decode
+from disconer.formats.source import Source
 from disconer.formats.target import new_folder, refuse_existing
 from disconer.predict.lazy import LazyRecognizer
 from disconer.predict.settings import Annotator, Settings
 from disconer.store.names import default_model, description_of
 
-_TEXT, _CONFIGURATION = ".txt", ".conf"
+_TEXT = ".txt"
 
 
 def suggest(
     folder: Path,
     out: Path,
     recognizer: Annotator,
-    labels: Iterable[str],
+    labels: Collection[str],
     *,
     conflicting: bool = False,
     scores: bool = False,
@@ -59,7 +59,8 @@ def suggest(
 
     with new_folder(out) as staging:
         write(annotated(), staging, "brat", ledger, force=True)
-        _write_configuration(source, staging, labels)
+        copy_configurations(source, staging, labels)
+        ensure_annotation_conf(staging, labels)
     return total
 
 
@@ -85,21 +86,6 @@ def _documents(source: Source, ledger: Ledger) -> Iterator[Document]:
     yield from brat.read(rest, ledger)
     for member in bare:
         yield Document(member.stem, member.prose())
-
-
-def _write_configuration(source: Source, folder: Path, labels: Iterable[str]) -> None:
-    """Copy all .conf files; each annotation.conf gets the labels that it lacks, and the folder has one."""
-    configurations = [member for member in source if member.suffix == _CONFIGURATION]
-    for member in configurations:
-        path = folder / member.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_extended(member, labels) if path.name == ANNOTATION_CONF else member.read())
-    if not (folder / ANNOTATION_CONF).exists():
-        (folder / ANNOTATION_CONF).write_bytes(annotation_conf(labels).encode("utf-8", "replace"))
-
-
-def _extended(member: Member, labels: Iterable[str]) -> bytes:
-    return extended_conf(decode(member.read(), member.origin), labels).encode("utf-8", "replace")
 
 
 def suggest_cli(

@@ -24,4 +24,4 @@ def demo_config(epochs: int = EPOCHS) -> Config:
 
 
 def _path(split: str) -> str:
-    return str(files("disconer.demo").joinpath(f"{split}.jsonl.gz"))
+    return str(files("disconer.demo").joinpath("criteria", f"{split}.jsonl.gz"))

@@ -106,7 +106,8 @@ def _field(record: dict[str, Any], name: str, kind: type, where: Where, **defaul
 
 def _read_entity(item: Any, text: str, ledger: Ledger, where: Where) -> Entity | None:
     try:
-        label, pairs = item["label"], [(start, end) for start, end in item["fragments"]]
+        given = item["fragments"] if "fragments" in item else [(item["start"], item["end"])]
+        label, pairs = item["label"], [(start, end) for start, end in given]
         id, score = item.get("id"), item.get("score")
         unknown = item.keys() - _ENTITY_FIELDS
         repeated = {} if _REPEATED.isdisjoint(item) else _repeated(item)

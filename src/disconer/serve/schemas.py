@@ -9,8 +9,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from disconer.core.corpus import with_labels, with_scores_from
+from disconer.core.errors import BadInput
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity, Kind, normalise
+from disconer.core.types import Document, Kind
 from disconer.formats.brat.files import annotation_text
 from disconer.serve.problems import not_valid
 
@@ -63,12 +64,18 @@ class PredictRequest(Asked):
 
 
 class EntityGiven(Asked):
-    """A label and one or more fragments [start, end) of the text, in code points."""
+    """A label and one or more fragments [start, end) of the text, in code points. What follows from these, as in an
+    answer of this service, may be there: start, end and text must fit, the kind is computed again.
+    """
 
     label: Text = Field(min_length=1)
     fragments: list[Range] = Field(min_length=1, examples=[[[0, 4], [22, 27]]])
     id: Text | None = None
     score: Probability | None = None
+    start: int | None = None
+    end: int | None = None
+    text: Text | None = None
+    kind: Text | None = None
 
 
 class RenderRequest(Asked):
@@ -187,8 +194,10 @@ def brat(document: Document) -> str:
 
 def given_document(asked: RenderRequest) -> Document:
     """The document in a request."""
+    entities = [one.model_dump(exclude_none=True) for one in asked.entities]
     try:
-        entities = [Entity(one.label, normalise(one.fragments), one.id, one.score) for one in asked.entities]
-        return Document("text-1", asked.text, tuple(entities))
+        return Document.from_dict({"id": "text-1", "text": asked.text, "entities": entities})
     except ValueError as error:  # offsets
         raise not_valid(f"This is not a document: {error}.") from None
+    except BadInput as error:
+        raise not_valid(f"This is not a document: {error}") from None

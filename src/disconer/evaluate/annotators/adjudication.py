@@ -28,7 +28,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Fragment
 from disconer.evaluate.annotators.disputes import Dispute, Versions, agreed, disputes
 from disconer.formats import write
-from disconer.formats.brat.configuration import ANNOTATION_CONF, annotation_conf
+from disconer.formats.brat.configuration import ensure_annotation_conf
 from disconer.formats.extras import note_unsaid
 from disconer.formats.jsonfiles import dump_json
 from disconer.formats.target import file_id, new_folder, path_within
@@ -59,7 +59,7 @@ def adjudicate(documents: Iterable[Versions], path: Path, ledger: Ledger) -> Adj
                 written.disputes += len(found)
                 written.disputed_documents += 1
                 _write_disputes(versions, found, folder)
-        (folder / ANNOTATION_CONF).write_bytes(annotation_conf(labels).encode("utf-8", "replace"))
+        ensure_annotation_conf(folder, labels)
     return written
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 
+from disconer.core.files import replace_file
 from disconer.formats.brat.lines import brat_label
+from disconer.formats.source import Source, decode
 
 ANNOTATION_CONF = "annotation.conf"
+_CONFIGURATION = ".conf"
 _SECTION = re.compile(r"\[[^\[\]]+\]")
 
 
@@ -53,6 +57,25 @@ def extended_conf(content: str, labels: Iterable[str]) -> str:
         lines[last] += newline
     lines[last + 1 : last + 1] = [f"{label}{newline}" for label in missing]
     return "".join(lines)
+
+
+def copy_configurations(source: Source, folder: Path, labels: Collection[str] = ()) -> None:
+    """Copy the .conf files of a brat folder. labels: to be added to each annotation.conf that lacks them."""
+    for member in source:
+        if member.suffix == _CONFIGURATION:
+            path = folder / member.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            content = member.read()
+            if path.name == ANNOTATION_CONF and labels:
+                content = extended_conf(decode(content, member.origin), labels).encode("utf-8", "replace")
+            replace_file(path, content)
+
+
+def ensure_annotation_conf(folder: Path, labels: Iterable[str]) -> None:
+    """Give a brat folder an annotation.conf, unless it has one."""
+    path = folder / ANNOTATION_CONF
+    if not path.exists():
+        replace_file(path, annotation_conf(labels).encode("utf-8", "replace"))
 
 
 def conf_labels(text: str) -> Iterator[str]:
