@@ -114,13 +114,17 @@ def test_files_are_shown_under_their_names(notes: Path) -> None:
     assert shown.endswith("\n\nc\nnothing\n\nno entities\n")
 
 
-def test_stdin_is_plain_text_unless_told_otherwise() -> None:
+def test_stdin_is_plain_text_or_lines_of_documents() -> None:
     assert run("-", stdin="p in my k").stdout == f"stdin\n{SHOWN}"
+    assert run("-", stdin='{"p": "in my k"}').stdout.startswith("stdin\n")
     lines = "".join(json.dumps({"id": id, "text": "p in my k"}) + "\n" for id in "xy")
-    found = [json.loads(line) for line in run("-", "--from", "jsonl", "--to", "jsonl", stdin=lines).stdout.splitlines()]
-    assert [(one["id"], one["entities"][0]["fragments"]) for one in found] == [
-        (id, [[0, 1], [8, 9]]) for id in ("x", "y")
-    ]
+    for options in ((), ("--from", "jsonl")):
+        found = [json.loads(line) for line in run("-", *options, "--to", "jsonl", stdin=lines).stdout.splitlines()]
+        assert [(one["id"], one["entities"][0]["fragments"]) for one in found] == [
+            (id, [[0, 1], [8, 9]]) for id in ("x", "y")
+        ]
+    (one,) = [json.loads(line) for line in run("-", "--from", "text", "--to", "jsonl", stdin=lines).stdout.splitlines()]
+    assert one["text"] == lines
 
 
 def test_odd_texts() -> None:

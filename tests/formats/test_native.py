@@ -36,6 +36,15 @@ def test_what_dictionaries_repeat_of_an_entity_is_accepted(document: Document) -
         assert not ledger.losses
 
 
+def test_start_and_end_are_the_fragment_if_there_are_none(tmp_path: Path) -> None:
+    entities = [{"label": "A", "start": 5, "end": 9, "text": "pain"}, {"label": "A", "start": 5}]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "d", "text": "Knee pain", "entities": entities}))
+    ledger = Ledger(skip_bad=True)
+    ((document,),) = [list(read(tmp_path / "a.jsonl", None, ledger))]
+    assert [entity.key for entity in document.entities] == [("A", ((5, 9),))]
+    assert ledger.errors == {"bad-syntax": 1}
+
+
 def test_a_contradicting_entity_is_skipped_by_itself(tmp_path: Path) -> None:
     good, bad = {"label": "A", "fragments": [[5, 9]], "text": "pain"}, {"label": "A", "fragments": [[0, 4]], "end": 5}
     (tmp_path / "a.jsonl").write_text(line(entities=[bad, good]))

@@ -210,7 +210,7 @@ class Trainer:
         new = self._load(best)
         old_f1 = None if current is None else dev_f1(current, plan.dev)
         new_f1 = dev_f1(new, plan.dev)
-        takes_over = old_f1 is None or new_f1 > old_f1
+        takes_over = new_f1 > (old_f1 or 0.0)
         if takes_over:
             self._take_over(new)
         return replace(

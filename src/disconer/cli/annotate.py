@@ -93,7 +93,12 @@ def _report(status: Status) -> None:
         raise DisconerError("Training did not finish", got=status.message.rstrip(".") or status.state)
     old = "there was no previous model" if status.old_f1 is None else f"the previous model has {status.old_f1:.2f}"
     print(f"dev F1 {status.new_f1:.2f}; {old}.")
-    kept = "It suggests from now on" if status.takes_over else "The previous model stays in use; the new one"
+    if status.takes_over:
+        kept = "It suggests from now on"
+    elif status.old_f1 is None:
+        kept = "It found nothing, so it does not suggest: annotate more documents, or train longer. The model"
+    else:
+        kept = "The previous model stays in use; the new one"
     print(f"{kept}: {status.model}")
 
 

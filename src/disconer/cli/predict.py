@@ -60,7 +60,8 @@ def predict_cli(
     ] = None,
     text: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="A text, instead of INPUT.")] = None,
     from_format: Annotated[
-        str | None, typer.Option("--from", help="Format of INPUT; detected if not given (stdin: plain text).")
+        str | None,
+        typer.Option("--from", help="Format of INPUT; detected if not given (stdin: native JSONL or plain text)."),
     ] = None,
     to_format: Annotated[
         str | None, typer.Option("--to", help="Format to write; taken from the suffix of OUT if not given.")
@@ -245,9 +246,14 @@ def _as_file(path: str, from_format: str | None, spool: Path) -> Given:
         return path, from_format
     with open(spool, "wb") as stream:
         shutil.copyfileobj(sys.stdin.buffer, stream)
-    if from_format is None:
-        refuse_pubtator(Source(spool))
-    return str(spool), from_format or "text"
+    return str(spool), from_format or _format_of_stdin(Source(spool))
+
+
+def _format_of_stdin(spool: Source) -> str:
+    """Plain text, unless its first line is a document of native JSONL."""
+    refuse_pubtator(spool)
+    (member,) = spool
+    return "jsonl" if format_named("jsonl").sniff(member.name, member.head()) else "text"
 
 
 def _of_stdin(error: AnyError, spool: Path) -> AnyError:

@@ -53,6 +53,7 @@ function sentence({ state, message, n_train, n_dev, epoch, epochs, dev_f1, old_f
   if (state === "failed") return `The training failed. ${message}`;
   if (state !== "finished") return message;
   const old = old_f1 === null ? "there was no previous model" : `the previous model: ${old_f1.toFixed(1)}`;
-  const end = takes_over ? "It suggests from now on." : "The previous model stays in use.";
+  const stays = old_f1 === null ? "It found nothing: annotate more documents." : "The previous model stays in use.";
+  const end = takes_over ? "It suggests from now on." : stays;
   return `New model: F1 ${new_f1.toFixed(1)} on ${n_dev} documents; ${old}. ${end}`;
 }
