@@ -152,9 +152,9 @@ def test_the_command_trains_without_the_page_and_says_what_failed(tmp_path: Path
     ]
     result = CliRunner().invoke(app, ["annotate", str(folder), "--train", *settings], catch_exceptions=False)
     assert result.exit_code == 0, result.stderr
-    assert "there was no previous model." in result.stdout
+    assert "dev F1 0.00; there was no previous model.\nIt found nothing, so it does not suggest" in result.stdout
     assert "epoch 1 of at most 1  dev F1" in result.stderr
-    (folder / ".disconer" / "model.json").unlink()
+    assert not (folder / ".disconer" / "model.json").exists()
     wrong = ["--set", "encoder.name=no-such-encoder"]
     with pytest.raises(DisconerError, match=r"did not finish.*log\.txt.*neither a folder, nor bundled"):
         CliRunner().invoke(app, ["annotate", str(folder), "--train", *wrong], catch_exceptions=False)

@@ -202,7 +202,7 @@ def _groups(ids: Sequence[str], division: Division, texts: Mapping[str, Hashable
     together: dict[Hashable, list[str]] = {}
     for id in ids:
         together.setdefault(division.group_of(id) if division.group else texts.get(id, id), []).append(id)
-    return {min(map(division.group_of, group)): group for group in together.values()}  # whatever its size, any place
+    return {max(map(division.group_of, group)): group for group in together.values()}  # whatever its size, any place
 
 
 @dataclass(frozen=True, slots=True)
