@@ -97,6 +97,15 @@ def test_gold_labels_that_the_model_does_not_have_are_named(folder: Path, capsys
     assert said in capsys.readouterr().err
 
 
+def test_gold_without_entities_is_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "texts").mkdir()
+    (folder / "texts" / "a.txt").write_text("pain in hands")
+    evaluate_files(folder / "texts", model="clinical-trials")
+    assert f"warning: {folder / 'texts'} has no entities, so all figures are 0" in capsys.readouterr().err
+    evaluate_files(folder / "gold.jsonl", predictions=folder / "predicted.jsonl")
+    assert "no entities" not in capsys.readouterr().err
+
+
 def test_some_labels_alone(folder: Path) -> None:
     write([annotated("ADR: pain … hands", "Place: knees", id="a")], folder / "gold.jsonl", force=True)
     write([annotated("ADR: pain … hands", "Side: left", id="a")], folder / "predicted.jsonl", force=True)

@@ -127,6 +127,8 @@ def _compare(
         if html:
             report.add(*pair)
     _check_labels(evaluation, labels or (), str(compared["gold"]))
+    if not evaluation.overall.gold:  # perhaps a wrong path
+        print(f"warning: {compared['gold']} has no entities, so all figures are 0", file=sys.stderr)
     if html:
         facts = {name: str(value) for name, value in compared.items() if value is not None}
         epochs = learning_curve(facts["model"]) if "model" in facts else []

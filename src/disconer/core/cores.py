@@ -46,7 +46,8 @@ def busy_warning(threads: int) -> str | None:
         return None
     return (
         f"other programs keep this machine busy (load average {load:.1f}, {os.cpu_count()} cores), and {threads} "
-        f"threads that wait for each other may be slower than one: try {THREADS_VARIABLE}=1"
+        f"threads that wait for each other can be several times slower than one: stop with Ctrl-C, and go on with "
+        f"{THREADS_VARIABLE}=1 and --resume"
     )
 
 
