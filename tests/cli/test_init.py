@@ -160,6 +160,17 @@ def test_neither_data_nor_preset_is_an_error() -> None:
     assert isinstance(result.exception, DisconerError)
 
 
+@pytest.mark.parametrize(("end", "expected"), [(3, True), (1, False)])
+def test_whole_words_are_for_data_that_has_no_others(tmp_path: Path, end: int, expected: bool) -> None:
+    """5mg, or the 5 in it."""
+    entities = (Entity("Dose", ((0, end),), "T1"),)
+    write([Document(f"note{number}", f"5mg on day {number}", entities) for number in range(30)], tmp_path / "a.jsonl")
+    lines = init(tmp_path / "a.jsonl", tmp_path / "config.yaml")
+    assert load_config(tmp_path / "config.yaml").data.whole_words is expected
+    found = [line for line in lines if line.startswith("Inside a word")]
+    assert found == [] if expected else "as some of yours do (data.whole_words)" in found[0]
+
+
 def test_documents_outside_all_groups_are_counted(tmp_path: Path) -> None:
     given = [one.replace(id=f"p{number % 5}-{number}") for number, one in enumerate(documents(40))]
     write([*given, documents(1)[0].replace(id="x")], tmp_path / "a.jsonl")

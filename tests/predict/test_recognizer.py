@@ -108,6 +108,15 @@ def test_only_wanted_entities(ner: Recognizer) -> None:
         Recognizer(ner.model, labels=["Nothing"])
 
 
+def test_entities_that_cut_words_are_left_out_if_asked_for(letters: Recognizer) -> None:
+    config = letters.model.config
+    whole = config.model_copy(update={"data": config.data.model_copy(update={"whole_words": True})})
+    strict = Recognizer(replace(letter_model(), config=whole))
+    assert keys(letters("p2 in k")) == [("ADR", ((0, 1), (6, 7)))]  # the word p2 is two tokens
+    assert keys(strict("p2 in k")) == []
+    assert keys(strict("p in k")) == keys(letters("p in k")) == [("ADR", ((0, 1), (5, 6)))]
+
+
 def test_the_sentence_splitter_can_be_chosen(letters: Recognizer) -> None:
     """By default it is the model's. Nothing is joined over the end of a sentence."""
     text = "Mother had p. Father had k."

@@ -46,7 +46,7 @@ def test_each_entity_is_counted_under_one_reason() -> None:
     assert list(found.lines()) == [
         "2 of 4 training entities cannot be expressed by tokens of one sentence "
         "(1 starts or ends inside a token, 1 crosses a sentence boundary)",
-        f"1 of 4 training entities cannot be found by this head: each {too_wide(2)}",
+        f"1 of 4 training entities cannot be found: each {too_wide(2)}",
     ]
     assert account(Document("d", text, entities, sentences), None).lost == {}
 
@@ -56,7 +56,20 @@ def test_what_is_no_word_is_not_read() -> None:
     found = account(Document("d", text, (Entity("X", ((0, 4),)), Entity("X", ((5, 9),)))), None)
     assert (found.learnable, found.cut) == (1, 0)
     (line,) = found.lines()
-    assert line.endswith("cannot be found by this head: each is in a sentence without letters and digits")
+    assert line.endswith("cannot be found: each is in a sentence without letters and digits")
+
+
+def test_entities_that_cut_words_are_counted_if_they_are_not_to_be_found() -> None:
+    """Letters and digits are tokens of their own, so a head could find them."""
+    document = segment(Document("d", "75 mg/m2", (Entity("X", ((0, 7),)), Entity("X", ((0, 8),)))))
+    windower = Windower(Config(data=DataConfig(train="t", dev="d")), SubwordTokenizer(toy_tokenizer()), 64)
+    for whole_words, learnable in ((False, 2), (True, 1)):
+        found = Learnable(SpanSettings(max_width=None), whole_words=whole_words)
+        make_examples([document], windower, found)
+        assert (found.entities, found.learnable) == (2, learnable)
+    assert list(found.lines()) == [
+        "1 of 2 training entities cannot be found: each begins or ends inside a word (data.whole_words)"
+    ]
 
 
 def test_an_entity_in_one_of_several_windows_is_not_cut() -> None:

@@ -55,6 +55,10 @@ class DataConfig(Section):
         default="words",
         description="Tokenizer for texts without tokens: words (splits letters, digits and punctuation) or whitespace.",
     )
+    whole_words: bool = Field(
+        default=False,
+        description="Find no entity that begins or ends between two letters or digits, such as 75 mg/m in 75 mg/m2.",
+    )
     share: Annotated[float, Field(gt=0, le=1)] = Field(
         default=1.0, description="Fraction of the training documents to use; training.seed selects them."
     )

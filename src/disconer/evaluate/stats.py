@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from disconer.core.types import Document, Entity, Kind
 from disconer.text import SPLITTERS, TOKENIZERS, segment
-from disconer.text.alignment import TokenEntity, align
+from disconer.text.alignment import TokenEntity, align, cuts_word
 
 
 @dataclass(slots=True)
@@ -204,6 +204,7 @@ class Survey:
     """Counts over documents; those without sentences are cut by one splitter.
 
     unaligned: entities that the words of one sentence cannot express.
+    cutting: entities that begin or end inside a word; see `cuts_word`.
     parsed: sentences with dependency heads.
     sentences: those with entities.
     """
@@ -214,6 +215,7 @@ class Survey:
     parsed: int = 0
     entities: int = 0
     unaligned: int = 0
+    cutting: int = 0
     labels: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     sentences: list[AnnotatedSentence] = field(default_factory=list)
@@ -226,6 +228,7 @@ class Survey:
         self.kinds.update(entity.kind.value for entity in document.entities if entity.kind)
         aligned, unaligned = align(document)
         self.unaligned += len(unaligned)
+        self.cutting += sum(cuts_word(document.text, entity.fragments) for entity in document.entities)
         for sentence, entities in zip(document.sentences or (), aligned, strict=True):
             self.words += len(sentence.tokens)
             self.parsed += sentence.heads is not None

@@ -22,7 +22,7 @@ from disconer.nn.heads.kind import kind_of
 from disconer.nn.runtime import AnyModel, Runtime
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, affordable, cheapest_batches
-from disconer.text.alignment import is_visible
+from disconer.text.alignment import cuts_word, is_visible
 
 # The number of documents whose sentences are sorted by length together, so that batches have little padding.
 DOCUMENTS_AHEAD = 1024
@@ -36,6 +36,7 @@ class Chunk:
     owners: index of each passage's document.
     passages: windows that are read together.
     plan: indices of the passages of each batch.
+    whole_words: whether entities that cut words are left out.
     found: entities of each batch so far.
     """
 
@@ -44,6 +45,7 @@ class Chunk:
     passages: list[list[Window]]
     plan: list[list[int]]
     batches: list[WordArrays]
+    whole_words: bool
     found: list[list[list[Found]]] = field(default_factory=list)
 
     @property
@@ -73,6 +75,7 @@ class Chunk:
                 if label in wanted.labels
                 and (score := scale(unscaled)) >= (wanted.threshold or 0.0)
                 and is_visible(document.text, fragments)
+                and not (self.whole_words and cuts_word(document.text, fragments))
             ]
             yield document.replace(entities=tuple(entities))
 
@@ -142,6 +145,7 @@ class Chunker:
 
     def __init__(self, windower: Windower, model: AnyModel, runtime: Runtime) -> None:
         self._windower, self._reader, self._runtime = windower, model.reader, runtime
+        self._whole_words = model.config.data.whole_words
         head = model.config.head
         self._window_cost = partial(kind_of(head).cells, settings=head, labels=model.labels)  # by its number of words
 
@@ -160,7 +164,7 @@ class Chunker:
             word_arrays([passages[position] for position in batch], self._reader, multiple=self._runtime.size_multiple)
             for batch in plan
         ]
-        return Chunk(segmented, owners, passages, plan, batches)
+        return Chunk(segmented, owners, passages, plan, batches, self._whole_words)
 
 
 Placed = tuple[int, int, str, tuple[Fragment, ...], float]  # start, end, label, fragments and score of an entity

@@ -62,6 +62,7 @@ def read_start(name: str) -> Start:
 STEPS = 100  # per epoch, at least: small data needs small batches to learn from at all
 SMALLEST_BATCH = 128
 LARGE_BATCH = 1024  # the smallest that the rates of presets were tried with
+CUTTING = 0.005  # fraction of entities that may begin or end inside a word by mistake
 LISTED = 8  # labels named one by one
 
 
@@ -85,6 +86,7 @@ def propose(
     values = base.to_dict()
     paths = {split: _seen_from(folder, splits.paths.get(split)) for split in (TRAIN, DEV, TEST)}
     values["data"] |= {**paths, "format": None if splits.assigned else splits.format, "splitter": survey.splitter}
+    values["data"]["whole_words"] = survey.cutting <= CUTTING * survey.entities
     values["data"]["labels"] = None  # those of a preset's corpus are not of this one
     values["head"] = proposal.settings.model_dump(mode="json")
     training = values["training"]
@@ -120,6 +122,9 @@ def findings(proposed: Proposed, survey: Survey, splits: Splits) -> Iterator[str
     yield from proposed.findings
     if survey.unaligned:
         yield f"Out of reach: {survey.unaligned:,} entities that cross sentences or cut words; see `disconer check`."
+    if survey.cutting:
+        found = "that are none to find" if proposed.config.data.whole_words else "as some of yours do"
+        yield f"Inside a word: {survey.cutting:,} entities begin or end there, {found} (data.whole_words)."
     if survey.parsed and proposed.config.syntax.gcn is None:
         yield "The sentences have dependency heads; the section `syntax` can use them."
     if splits.taken:

@@ -82,6 +82,15 @@ def is_visible(text: str, fragments: Iterable[tuple[int, int]]) -> bool:
     )
 
 
+def cuts_word(text: str, fragments: Iterable[tuple[int, int]]) -> bool:
+    """Whether a fragment begins or ends between two letters or digits.
+
+    >>> cuts_word("75 mg/m2", [(0, 7)]), cuts_word("75 mg/m2", [(0, 8)]), cuts_word("75 mg/m2", [(3, 5), (6, 8)])
+    (True, False, False)
+    """
+    return any(text[place - 1 : place + 1].isalnum() for edges in fragments for place in edges if 0 < place < len(text))
+
+
 def join_tokens(words: list[str], start: int = 0) -> Iterator[Fragment]:
     """The ranges of words joined by single spaces, the first at `start`."""
     for word in words:

@@ -17,7 +17,7 @@ from disconer.config import HeadSettings, TrainingConfig
 from disconer.core.types import Document
 from disconer.nn.heads.kind import kind_of
 from disconer.nn.windows import Window, Windower, affordable, passages, shuffled_batches
-from disconer.text.alignment import TokenEntity, Unaligned, align
+from disconer.text.alignment import TokenEntity, Unaligned, align, cuts_word
 
 
 @dataclass(slots=True)
@@ -25,6 +25,7 @@ class Learnable:
     """Counts training entities, and those that the model can never find, by reason.
 
     head: settings of the head. labels: of the entities that count, those to predict; None: all.
+    whole_words: whether entities that cut words are left out of predictions.
     unaligned: by reason why tokens of one sentence cannot express them.
     cut: in a sentence too long for the encoder, and not completely in the window that owns their first word.
     lost: by reason why the head cannot express them.
@@ -32,6 +33,7 @@ class Learnable:
 
     head: HeadSettings
     labels: Collection[str] | None = None
+    whole_words: bool = False
     entities: int = 0
     unaligned: Counter[str] = field(default_factory=Counter)
     cut: int = 0
@@ -42,7 +44,10 @@ class Learnable:
         self.entities += len(unaligned)
         self.unaligned.update(item.reason for item in unaligned)
 
-    def add_sentence(self, windows: Sequence[Window], entities: Sequence[TokenEntity]) -> None:
+    def add_sentence(
+        self, windows: Sequence[Window], entities: Sequence[TokenEntity], cutting: Collection[Any] = ()
+    ) -> None:
+        """cutting: keys of the entities that cut words."""
         entities = [entity for entity in entities if self._counts(entity.label)]
         self.entities += len(entities)
         reasons: dict[Any, str | None] = {}  # of each entity that its window holds, why the head loses it, if it does
@@ -53,7 +58,9 @@ class Learnable:
                 if window.owns(entity.ranges[0][0]):
                     reasons[entity.entity.key] = lost.get(entity.key)
         for entity in entities:
-            if not windows:
+            if self.whole_words and entity.entity.key in cutting:
+                self.lost["begins or ends inside a word (data.whole_words)"] += 1
+            elif not windows:
                 self.lost["is in a sentence without letters and digits"] += 1
             elif entity.entity.key not in reasons:
                 self.cut += 1
@@ -77,7 +84,7 @@ class Learnable:
         if self.cut:
             yield f"{self.cut:,} {total} are cut where a sentence is too long for the encoder's window"
         for reason, count in self.lost.most_common():
-            yield f"{count:,} {total} cannot be found by this head: each {reason}"
+            yield f"{count:,} {total} cannot be found: each {reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +110,9 @@ def make_examples(documents: Sequence[Document], windower: Windower, account: Le
     for number, (document, own) in enumerate(zip(documents, found, strict=True)):
         aligned, unaligned = align(document)
         account.add_unaligned(unaligned)
+        cutting = {entity.key for entity in document.entities if cuts_word(document.text, entity.fragments)}
         for windows, entities in zip(own, aligned, strict=True):
-            account.add_sentence(windows, entities)
+            account.add_sentence(windows, entities, cutting)
             examples += [Example(window, entities, number) for window in windows]
     return examples
 

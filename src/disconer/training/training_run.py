@@ -129,7 +129,7 @@ def first_model(config: Config, data: TrainingData) -> tuple[Model, Sequence[str
 
 def _examples(data: TrainingData, windower: Windower, config: Config, display: Display) -> list[Example]:
     """The training windows; entities left out are reported, and it is an error if all are."""
-    account = Learnable(config.head, data.labels)
+    account = Learnable(config.head, data.labels, config.data.whole_words)
     examples = make_examples(data.train, windower, account)
     display.notes(account.lines())
     if not account.learnable:

@@ -91,7 +91,7 @@ def trained(folder: Path) -> Path:
 def test_trained_saved_loaded_and_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = trained(tmp_path)
     said = capsys.readouterr().err
-    assert re.search(r"\d+ of \d+ training entities cannot be found by this head: each has more than one", said)
+    assert re.search(r"\d+ of \d+ training entities cannot be found: each has more than one", said)
     assert "note: runs only in torch: A head of kind word has no ONNX graph" in said
     with pytest.warns(DisconerWarning, match=r"runs in torch.*A head of kind word has no ONNX graph"):
         ner = Recognizer.from_pretrained(folder)
