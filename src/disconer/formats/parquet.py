@@ -7,6 +7,7 @@ text or as whole numbers. Ranges are structs of start and end; extras are a stri
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -31,6 +32,8 @@ ROWS = 1000  # documents in memory at once
 
 _MAGIC = b"PAR1"
 COLUMNS = ("id", "text", "entities", "sentences", "extras")
+# Of values that JSON has, too; not bytes, times and decimals.
+_KNOWN_TYPES = re.compile(r"(?:large_)?string(?:_view)?|u?int\d+|halffloat|float|double|bool|null")
 
 
 def schema() -> pa.Schema:
@@ -86,10 +89,12 @@ def _record(row: dict[str, Any]) -> dict[str, Any]:
         entity["fragments"] = _pairs(entity["fragments"])
     for sentence in row.get("sentences") or ():
         sentence["tokens"] = _pairs(sentence["tokens"])
-    if isinstance(row.get("id"), int):
+    if type(row.get("id")) is int:
         row["id"] = str(row["id"])
     if isinstance(row.get("extras"), str):
         row["extras"] = json.loads(row["extras"])
+    elif row.get("extras") is not None:
+        json.dumps(row["extras"])  # a TypeError, unless JSON can hold them
     return row
 
 
@@ -104,7 +109,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
     with member.open() as stream, _checked(member):
         file = ParquetFile(stream)
         columns = [name for name in COLUMNS if name in file.schema_arrow.names]
-        _check_columns(file.schema_arrow.names, member)
+        _check_columns(file.schema_arrow, member)
         number = 0
         for batch in file.iter_batches(batch_size=ROWS, columns=columns):
             for row in _rows(batch):
@@ -149,16 +154,38 @@ def document_of_row(row: dict[str, Any] | UnicodeDecodeError, ledger: Ledger, wh
     return from_record(record, ledger=ledger, path=where)
 
 
-def _check_columns(names: list[str], member: Member) -> None:
-    if missing := [name for name in ("id", "text") if name not in names]:
+def _check_columns(columns: pa.Schema, member: Member) -> None:
+    if missing := [name for name in ("id", "text") if name not in columns.names]:
         raise BadInput(
             "bad-syntax",
             f"This table has no column {missing[0]!r}",
             where=Where(member.origin),
-            got=", ".join(names),
+            got=", ".join(columns.names),
             expected="the columns id and text",
             fix="Rename the columns of ids and texts.",
         )
+    for column in columns:
+        if column.name in COLUMNS and (foreign := _foreign_type(column.type)):
+            raise BadInput(
+                "bad-syntax",
+                f"The column {column.name!r} of this table has a type that documents do not have",
+                where=Where(member.origin),
+                got=foreign,
+                expected="strings" if column.name in ("id", "text", "extras") else "strings and numbers",
+                fix="Convert it, or remove the column if it means something else.",
+            )
+
+
+def _foreign_type(kind: pa.DataType) -> str | None:
+    """The first type within a column's type that is not known; None if all are."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _foreign_type(kind.value_type)
+    if pa.types.is_nested(kind):
+        found = (_foreign_type(kind.field(number).type) for number in range(kind.num_fields))
+        return next(filter(None, found), None)
+    return None if _KNOWN_TYPES.fullmatch(str(kind)) else str(kind)
 
 
 @contextmanager
