@@ -106,6 +106,7 @@ def test_entity_as_a_dictionary() -> None:
         (lambda: Entity("A", (Fragment(2, 2),)), "0 <= start < end"),
         (lambda: Entity("A", ((0, 1),), score=1.5), "between 0 and 1"),
         (lambda: Entity("A", ((0, 1),), score=float("nan")), "between 0 and 1"),
+        (lambda: Document("", "abc"), "a document needs an id"),
         (lambda: Document("d", "abc", (Entity("A", ((0, 4),)),)), "past the text's end"),
         (lambda: Document("d", "a  c", (Entity("A", ((1, 3),)),)), "only whitespace"),
         (lambda: Document("d", "a b\n\nc", (Entity("A", ((0, 1), (4, 5))),)), "only whitespace"),

@@ -20,6 +20,7 @@ from disconer.core.types import Document
 from disconer.formats.extras import without_halves
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.native import from_record, to_record
+from disconer.formats.seen_ids import with_distinct_ids
 from disconer.formats.source import Member
 
 if TYPE_CHECKING:
@@ -62,9 +63,25 @@ def schema() -> pa.Schema:
 def to_table(documents: Iterable[Document], ledger: Ledger) -> pa.Table:
     """A row for each document."""
     require_pyarrow()
+    return _table(_storable(documents, ledger))
+
+
+def _table(documents: Iterable[Document]) -> pa.Table:
     import pyarrow as pa
 
-    return pa.Table.from_pylist([_row(document, ledger) for document in documents], schema=schema())
+    return pa.Table.from_pylist(list(map(_row, documents)), schema=schema())
+
+
+def _storable(documents: Iterable[Document], ledger: Ledger) -> Iterator[Document]:
+    """The documents without lone surrogates."""
+
+    def cleaned() -> Iterator[Document]:
+        for document in documents:
+            document, n_halves = without_halves(document)
+            ledger.lost(REPLACED, n_halves)
+            yield document
+
+    return with_distinct_ids(cleaned(), ledger)
 
 
 def require_pyarrow() -> None:
@@ -72,10 +89,8 @@ def require_pyarrow() -> None:
         raise DisconerError("Parquet files need pyarrow", fix="Install it: pip install pyarrow.")
 
 
-def _row(document: Document, ledger: Ledger) -> dict[str, Any]:
-    cleaned, n_halves = without_halves(document)
-    ledger.lost(REPLACED, n_halves)
-    row = to_record(cleaned)
+def _row(document: Document) -> dict[str, Any]:
+    row = to_record(document)
     for entity in row["entities"]:
         entity["fragments"] = [fragment._asdict() for fragment in entity["fragments"]]
     for sentence in row.get("sentences") or ():
@@ -209,10 +224,10 @@ def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> N
     require_pyarrow()
     from pyarrow.parquet import ParquetWriter
 
-    rest = iter(documents)
+    rest = _storable(documents, ledger)
     with ParquetWriter(stream, schema(), compression=COMPRESSION) as writer:
         while some := list(islice(rest, ROWS)):
-            writer.write_table(to_table(some, ledger))
+            writer.write_table(_table(some))
 
 
 def _sniff(name: str, head: bytes) -> bool:
