@@ -62,22 +62,22 @@ def divide(documents: Sequence[Document]) -> tuple[list[Document], list[Document
     documents are done, so training documents never become dev documents.
     """
     if len(documents) < 2:
-        raise _too_few(str(len(documents)))
+        raise _too_few(str(len(documents)), "at least 2, better 50")
     hashed = sorted(documents, key=lambda document: BY_ID.order(document.id))
     limit = int(DEV_FRACTION * 256)
     n_dev = sum(BY_ID.order(document.id)[0] < limit for document in hashed)
     first = next((place for place, document in enumerate(hashed) if document.entities), 0)
     n_dev = max(n_dev, first + 1)
     if n_dev == len(hashed):
-        raise _too_few(f"{len(hashed)}, all of which are held out to measure F1")
+        raise _too_few(f"{len(hashed)}, all held out to measure F1", "more, better 50")
     return hashed[n_dev:], hashed[:n_dev]
 
 
-def _too_few(got: str) -> DisconerError:
+def _too_few(got: str, expected: str) -> DisconerError:
     return DisconerError(
         "Too few documents are done to train on",
         got=got,
-        expected="at least 2, better 50",
+        expected=expected,
         fix="Mark documents as done when you are finished with them.",
     )
 
