@@ -120,7 +120,7 @@ def random_document(rng: random.Random) -> Document:
         " ".join("".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(rng.randint(5, 25)))
         for _ in range(rng.randint(2, 12))
     ]
-    document = segment(Document("", "\n".join(lines)))
+    document = segment(Document("random", "\n".join(lines)))
     entities = []
     for sentence in document.sentences or ():
         for first, second in zip(sentence.tokens, sentence.tokens[2:], strict=False):

@@ -100,7 +100,7 @@ def sentence(pieces: Sequence[Piece], before: str, after: str) -> Document:
             own = fragments.setdefault(entity, [])
             joins = bool(own) and own[-1].end == start - 1
             own[-1:] = [Fragment(own[-1].start, len(text))] if joins else [*own[-1:], Fragment(start, len(text))]
-    return Document("", text + after, entities=tuple(Entity(LABEL, tuple(own)) for own in fragments.values()))
+    return Document("sentence", text + after, entities=tuple(Entity(LABEL, tuple(own)) for own in fragments.values()))
 
 
 def posts() -> Iterator[Document]:

@@ -33,6 +33,9 @@ def test_labels_of_brat_and_of_the_command_line(tmp_path: Path) -> None:
     assert [label.name for label in project_labels(None, tmp_path)] == ["ADR", "Mild"]
     assert [(label.name, label.key) for label in project_labels("Drug, ADR", tmp_path)] == [("Drug", "1"), ("ADR", "2")]
     assert project_labels(None, tmp_path / "nowhere") == []
+    for empty in ("", "Drug,"):
+        with pytest.raises(DisconerError, match="A label has no name"):
+            project_labels(empty, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -23,6 +24,7 @@ from disconer.core import plugins
 from disconer.core.errors import DisconerError
 from disconer.core.types import Document, Entity
 from disconer.formats import write
+from disconer.start.splits import BY_ID
 from serve.browser import open_browser, open_page
 from training.launch import WITHOUT_GRAPHS
 from training.synthetic import complaints, save_encoder
@@ -55,6 +57,25 @@ def test_what_was_trained_on_is_never_measured_on_later() -> None:
     assert 5 < len(dev) < 20
     with pytest.raises(DisconerError, match="Too few documents are done"):
         divide(documents[:1])
+
+
+def test_few_documents_are_not_trained_on_if_they_are_held_out_later() -> None:
+    entity = Entity("ADR", ((0, 1),))
+    n_divided = 0
+    for group in range(200):
+        documents = [Document(f"{group}-{number}", "x", (entity,) * (number % 2)) for number in range(8)]
+        trained: set[str] = set()
+        for n in range(2, 8):
+            with suppress(DisconerError):
+                train, dev = divide(documents[:n])
+                n_divided += 1
+                assert any(document.entities for document in dev)
+                assert trained.isdisjoint(document.id for document in dev)
+                trained |= {document.id for document in train}
+    assert 1000 < n_divided < 1200
+    held_out = [document for number in range(20) if BY_ID.order((document := Document(f"d{number}", "x")).id)[0] < 50]
+    with pytest.raises(DisconerError, match="Got 2, all held out to measure F1, expected more"):
+        divide(held_out[:2])
 
 
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

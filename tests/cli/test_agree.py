@@ -102,7 +102,8 @@ def test_names(folder: Path) -> None:
         write(BEN, folder / name / "notes", "brat")
     assert "one – two" in run(folder / "one" / "notes", folder / "two" / "notes")[0]
     assert "x – y" in run(folder / "one" / "notes", folder / "two" / "notes", "--names", "x, y")[0]
-    with pytest.raises(DisconerError, match="Got x, expected 2 different names"):
-        run(folder / "one" / "notes", folder / "two" / "notes", "--names", "x")
+    for wrong in ("x", "", "x,,y"):
+        with pytest.raises(DisconerError, match=f"Got '{wrong}', expected 2 different names"):
+            run(folder / "one" / "notes", folder / "two" / "notes", "--names", wrong)
     with pytest.raises(DisconerError, match="Agreement needs two annotators"):
         run(folder / "anna")

@@ -117,6 +117,9 @@ def test_some_labels_alone(folder: Path) -> None:
     assert (figures["overall"]["gold"], figures["overall"]["predicted"]) == (1, 2)
     with pytest.raises(DisconerError, match="Neither gold nor predicted entities have the label adr"):
         run(*arguments, "--labels", "adr")
+    for empty in ("", "ADR,,Side"):
+        with pytest.raises(DisconerError, match=f"A label has no name. Got '{empty}', expected"):
+            run(*arguments, "--labels", empty)
 
 
 def test_a_threshold_of_scores(folder: Path) -> None:

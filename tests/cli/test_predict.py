@@ -256,6 +256,8 @@ def test_a_low_threshold_finds_more() -> None:
         (["notes", "-o", "out", "--model", "nowhere"], "There is no such model"),
         (["notes", "--to", "brat", "-o", "notes/a.txt"], "The output folder is an existing file"),
         (["notes", "--model", "notes"], "There is no model here"),
+        (["--text", "a", "--labels", "Drug,,Condition"], "--labels: A label has no name. Got 'Drug,,Condition'"),
+        (["notes", "-o", "out.jsonl", "--labels", ""], "--labels: A label has no name. Got ''"),
     ],
 )
 def test_what_cannot_be_done(notes: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:

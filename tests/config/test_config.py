@@ -237,6 +237,15 @@ def test_bad_overrides_are_said_with_everything_else(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("labels", ["[]", '[""]'])
+def test_labels_are_not_none_and_not_empty(tmp_path: Path, labels: str) -> None:
+    name = f"data.labels (override 'data.labels={labels}')"
+    expected = "a list of 1 or more texts of 1 or more characters, or null"
+    assert problems(tmp_path, "data: {train: a, dev: b}\n", f"data.labels={labels}") == {
+        name: f"got {labels}, expected {expected}"
+    }
+
+
 def test_a_name_that_is_neither_file_nor_preset_gets_a_guess(tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match=r"ace05, cadec.*Did you mean 'chia'\?"):
         load_config("chai")

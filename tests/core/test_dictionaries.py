@@ -65,9 +65,16 @@ def test_an_entity_that_is_part_of_no_document_has_no_text_to_compare() -> None:
         ("abc", "This is not a document. Got 'abc'"),
         ({"id": "d", "text": "abc", "entities": [{"start": 0, "end": 3}]}, "An entity needs 'label'"),
         ({"id": "d", "text": "abc", "entities": [{"label": "A", "start": 0}]}, "without fragments needs 'end'"),
+        ({"id": "d", "text": "abc", "entities": 5}, "document 'd': The entities of this document are"),
+        ({"id": "d", "text": "abc", "entities": [5]}, "This is not an entity. Got '5', expected"),
+        ({"id": "d", "text": "abc", "entities": [{"label": "A", "fragments": 5}]}, "not pairs of whole numbers"),
+        ({"id": "d", "text": "abc", "entities": [{"label": "A", "fragments": [[0]]}]}, "expected [[start, end], …]"),
+        ({"id": "d", "text": "abc", "sentences": 5}, "Got '5', expected a list"),
+        ({"id": "d", "text": "abc", "sentences": [{"start": 0}]}, "This is not a sentence"),
+        ({"id": "d", "text": "abc", "extras": 5}, "Got '5', expected a dictionary"),
     ],
 )
-def test_what_is_missing_is_named(values: Any, message: str) -> None:
+def test_what_is_missing_or_wrong_is_named(values: Any, message: str) -> None:
     with pytest.raises(DisconerError) as caught:
         Document.from_dict(values)
     assert message in str(caught.value)

@@ -4,7 +4,7 @@ import dataclasses
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from disconer import Corpus, Document, Entity, Fragment, Kind, Sentence, Token
@@ -106,6 +106,7 @@ def test_entity_as_a_dictionary() -> None:
         (lambda: Entity("A", (Fragment(2, 2),)), "0 <= start < end"),
         (lambda: Entity("A", ((0, 1),), score=1.5), "between 0 and 1"),
         (lambda: Entity("A", ((0, 1),), score=float("nan")), "between 0 and 1"),
+        (lambda: Document("", "abc"), "a document needs an id"),
         (lambda: Document("d", "abc", (Entity("A", ((0, 4),)),)), "past the text's end"),
         (lambda: Document("d", "a  c", (Entity("A", ((1, 3),)),)), "only whitespace"),
         (lambda: Document("d", "a b\n\nc", (Entity("A", ((0, 1), (4, 5))),)), "only whitespace"),
@@ -160,11 +161,12 @@ def test_equality_and_hash_are_of_what_was_annotated() -> None:
 
 
 @given(document=documents(), text=texts)
+@example(document=Document("d", "a", (Entity("ADR", ((0, 1),)),)), text="\r")
 def test_replace_makes_a_checked_copy(document: Document, text: str) -> None:
     assert document.replace(id="new").replace(id=document.id) == document
-    ends = max((entity.end for entity in document.entities), default=0)
-    if ends > len(text):
-        with pytest.raises(ValueError, match="past the text's end"):
+    fragments = [fragment for entity in document.entities for fragment in normalise(entity.fragments, text)]
+    if any(end > len(text) or text[start:end].isspace() for start, end in fragments):
+        with pytest.raises(ValueError, match=r"past the text's end|only whitespace"):
             document.replace(text=text)
     else:
         assert document.replace(text=text).text == text

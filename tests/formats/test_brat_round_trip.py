@@ -181,7 +181,6 @@ def test_spaces_in_labels_are_written_as_underscores_and_counted() -> None:
         ("unsafe-path", Document("a/.d", "x")),
         ("unsafe-path", Document("a//d", "x")),
         ("unsafe-path", Document("a/", "x")),
-        ("unsafe-path", Document("", "x")),
         ("unsafe-path", Document("\ud800", "x")),
         ("bad-encoding", Document("d", "x\ud800")),
         ("duplicate-id", Document("c", "x")),

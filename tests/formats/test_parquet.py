@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,7 @@ def test_tables_of_others_need_only_ids_and_texts(tmp_path: Path) -> None:
     [
         ({"pmid": [1], "text": ["a"]}, r"a.parquet: This table has no column 'id'. Got pmid, text, expected"),
         ({"id": ["1", "2"], "text": ["a", None]}, r"a.parquet, row 2: The field 'text' is missing"),
+        ({"id": [True], "text": ["a"]}, r"a.parquet, row 1: The field 'id' is of the wrong type. Got true"),
         ({"id": ["1"], "text": ["a"], "extras": ["{"]}, r"a.parquet, row 1: This row is not a disconer document"),
         ({"id": ["1"], "text": ["a"], "entities": [["ADR"]]}, r"a.parquet, row 1: This row is not a disconer document"),
     ],
@@ -78,6 +80,40 @@ def test_what_is_wrong_is_said_with_its_row(tmp_path: Path, table: dict[str, lis
     ledger = Ledger(skip_bad=True)
     assert len(list(read(tmp_path / "a.parquet", None, ledger))) == len(table["text"]) - 1
     assert ledger.errors == {"bad-syntax": 1}
+
+
+@pytest.mark.parametrize("column", ["id", "text", "entities", "extras"])
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pa.array([b"x"]), "binary"),
+        (pa.array([b"x"], pa.binary(1)), r"fixed_size_binary\[1\]"),
+        (pa.array([1], pa.timestamp("ns")), r"timestamp\[ns\]"),
+        (pa.array([1], pa.time64("us")), r"time64\[us\]"),
+        (pa.array([Decimal("1.5")]), r"decimal128\(2, 1\)"),
+        (pa.array([[{"label": b"ADR"}]]), "binary"),
+    ],
+)
+def test_columns_of_bytes_times_and_decimals_are_refused(
+    tmp_path: Path, column: str, values: pa.Array, kind: str
+) -> None:
+    pq.write_table(pa.table({"id": ["1"], "text": ["a"]} | {column: values}), tmp_path / "a.parquet")
+    with pytest.raises(BadInput, match=rf"a.parquet: The column '{column}' .* Got {kind}, expected"):
+        list(read(tmp_path / "a.parquet"))
+
+
+def test_types_that_hold_strings_are_read(tmp_path: Path) -> None:
+    for kind in (pa.large_string(), pa.dictionary(pa.int32(), pa.string())):
+        strings = pa.array(["a"], kind)
+        pq.write_table(pa.table({"id": strings, "text": strings}), tmp_path / "a.parquet")
+        assert list(read(tmp_path / "a.parquet")) == [Document("a", "a")]
+
+
+def test_extras_that_json_cannot_hold_are_refused() -> None:
+    with pytest.raises(BadInput, match=r"data set, row 1: This row is not a disconer document. Got .*bytes"):
+        parquet.document_of_row({"id": "a", "text": "x", "extras": {"x": b"y"}}, Ledger(), "data set, row 1")
+    with pytest.raises(BadInput, match=r"The field 'text' is of the wrong type. Got \"b'x'\""):
+        parquet.document_of_row({"id": "a", "text": b"x"}, Ledger(), "data set, row 1")
 
 
 def test_a_file_that_was_cut_off_says_so(tmp_path: Path) -> None:

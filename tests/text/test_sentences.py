@@ -28,6 +28,7 @@ STOPS = {
     "examples": "Drugs, e.g. Aspirin, i.e. five vs. Placebo, approx. Half.",
     "initials": "Given by J. B. Smith and to F. Jones.| John F. Kennedy.",
     "letter at the end": "He took vitamin C.| Patients improved on factor VIII.| He had hepatitis B.| The end.",
+    "letters that name kinds": "Vitamin C.| Vitamin D.| Vitamin E. are low.| Type I.| Type II diabetes.| Ann J. Smith.",
     "joined letter at the end": "We saw NF-Y.| Binding was at 4 °C.| Cells grew for 24 h.| Results follow.",
     "country": "The U.S. Army is of the U.S.| The end.",
     "genes": "It binds IL-2.| p53 rose.| c-fos fell.| mRNA did not.",

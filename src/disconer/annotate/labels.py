@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from disconer.core.corpus import labels_named
 from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.formats.brat.configuration import ANNOTATION_CONF, conf_labels
 
@@ -36,7 +37,7 @@ def project_labels(given: str | None, folder: Path) -> list[Label]:
     given: the value of --labels: names separated by commas, or a file. Without it, they are read from `labels.yaml` or
         brat's `annotation.conf` in the folder.
     """
-    return with_keys(list(_given(given) if given else _found(folder)))
+    return with_keys(list(_found(folder) if given is None else _given(given)))
 
 
 def with_keys(labels: list[Label]) -> list[Label]:
@@ -53,7 +54,7 @@ def _given(given: str) -> Iterator[Label]:
     elif path.suffix.lower() == ".conf":
         yield from (Label(name) for name in conf_labels(_text(path)))
     else:
-        yield from (Label(name.strip()) for name in dict.fromkeys(given.split(",")) if name.strip())
+        yield from map(Label, dict.fromkeys(labels_named(given)))
 
 
 def _found(folder: Path) -> Iterator[Label]:

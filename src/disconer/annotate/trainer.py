@@ -58,21 +58,28 @@ class Status:
 def divide(documents: Sequence[Document]) -> tuple[list[Document], list[Document]]:
     """Documents to train on, and to measure on, some of which have entities.
 
-    By a hash of their ids: training documents do not become dev documents later, when more documents are done.
+    By a hash of their ids: dev are those up to a limit, and up to the first with entities. Both only go down when more
+    documents are done, so training documents never become dev documents.
     """
     if len(documents) < 2:
-        raise DisconerError(
-            "Too few documents are done to train on",
-            got=str(len(documents)),
-            expected="at least 2, better 50",
-            fix="Mark documents as done when you are finished with them.",
-        )
+        raise _too_few(str(len(documents)), "at least 2, better 50")
     hashed = sorted(documents, key=lambda document: BY_ID.order(document.id))
     limit = int(DEV_FRACTION * 256)
     n_dev = sum(BY_ID.order(document.id)[0] < limit for document in hashed)
     first = next((place for place, document in enumerate(hashed) if document.entities), 0)
-    n_dev = min(max(n_dev, first + 1), len(hashed) - 1)
+    n_dev = max(n_dev, first + 1)
+    if n_dev == len(hashed):
+        raise _too_few(f"{len(hashed)}, all held out to measure F1", "more, better 50")
     return hashed[n_dev:], hashed[:n_dev]
+
+
+def _too_few(got: str, expected: str) -> DisconerError:
+    return DisconerError(
+        "Too few documents are done to train on",
+        got=got,
+        expected=expected,
+        fix="Mark documents as done when you are finished with them.",
+    )
 
 
 def prepare(documents: Sequence[Document], folder: Path, current: Suggester | None, settings: Sequence[str]) -> Config:

@@ -99,11 +99,11 @@ def _warn_of_nothing(made: Mapping[str, Sequence[Document]], sources: Mapping[st
 
 def annotator_names(paths: Sequence[Path], given: str | None) -> list[str]:
     """A name for each path: those given, or the last part of each that differs from the others."""
-    names = [name.strip() for name in given.split(",")] if given else _names_of(paths)
+    names = _names_of(paths) if given is None else [name.strip() for name in given.split(",")]
     if len(names) != len(paths) or len(set(names)) < len(names) or not all(names):
         raise DisconerError(
             "Each annotator needs a name of their own",
-            got=", ".join(names),
+            got=", ".join(names) if given is None else repr(given),
             expected=f"{len(paths)} different names",
             fix="Name them in the order of the paths: --names anna,ben.",
         )

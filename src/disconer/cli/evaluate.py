@@ -13,7 +13,7 @@ import typer
 
 from disconer.cli.console import progress, report, show_evaluation
 from disconer.cli.model_options import PrecisionOption, RuntimeOption
-from disconer.core.corpus import with_labels, with_scores_from
+from disconer.core.corpus import labels_named, with_labels, with_scores_from
 from disconer.core.errors import DisconerError, Where, listed
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
@@ -193,7 +193,7 @@ def evaluate_cli(
         from_format=from_format,
         predictions_format=predictions_format,
         missing_as_empty=missing_as_empty,
-        labels=None if labels is None else [label.strip() for label in labels.split(",")],
+        labels=None if labels is None else labels_named(labels),
         threshold=threshold,
         html=html,
         force=force,

@@ -12,6 +12,7 @@ import typer
 
 from disconer.cli.console import progress, report
 from disconer.cli.outputs import forget_own_losses
+from disconer.core.corpus import labels_named
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
@@ -126,12 +127,12 @@ def suggest_cli(
     chosen = model or default_model()
     ledger = Ledger(skip_bad=skip_bad)
     recognizer = LazyRecognizer(Settings(chosen, labels=labels, threshold=threshold))
-    suggested = labels.split(",") if labels else description_of(chosen)["labels"]
+    suggested = description_of(chosen)["labels"] if labels is None else labels_named(labels)
     counts = suggest(
         folder,
         out,
         recognizer,
-        [label.strip() for label in suggested],
+        suggested,
         conflicting=conflicting,
         scores=scores,
         force=force,

@@ -159,7 +159,13 @@ _NOUNS = {
     "object": "a section",
 }
 _PLURALS = {"string": "texts", "integer": "whole numbers", "number": "numbers"}
-_BOUNDS = {"minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "up to {}", "exclusiveMaximum": "below {}"}
+_BOUNDS = {
+    "minimum": "from {}",
+    "exclusiveMinimum": "above {}",
+    "maximum": "up to {}",
+    "exclusiveMaximum": "below {}",
+    "minLength": "of {} or more characters",
+}
 
 
 def _expected(schema: Json, definitions: Json) -> str:
@@ -182,8 +188,9 @@ def _expected(schema: Json, definitions: Json) -> str:
     kind = schema.get("type")
     if kind == "array":
         items = schema.get("items", {})
+        least = f"{schema['minItems']} or more " if "minItems" in schema else ""
         most = f"at most {schema['maxItems']} " if "maxItems" in schema else ""
-        return f"a list of {most}{_PLURALS.get(items.get('type'), 'values')}{_bounds(items)}"
+        return f"a list of {least}{most}{_PLURALS.get(items.get('type'), 'values')}{_bounds(items)}"
     return _NOUNS.get(str(kind), "a value") + _bounds(schema)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from disconer.core.errors import DisconerError, Where, excerpt
 from disconer.core.types import Document
 
 
@@ -57,6 +58,19 @@ def with_scores_from(document: Document, least: float) -> Document:
 def with_labels(document: Document, labels: Collection[str]) -> Document:
     """The document with only its entities of these labels."""
     return document.replace(entities=tuple(entity for entity in document.entities if entity.label in labels))
+
+
+def labels_named(given: str) -> list[str]:
+    """The labels that an option names, separated by commas; no name may be empty.
+
+    >>> labels_named("ADR, Drug")
+    ['ADR', 'Drug']
+    """
+    labels = [label.strip() for label in given.split(",")]
+    if not all(labels):
+        expected = "labels separated by commas, such as ADR,Drug"
+        raise DisconerError("A label has no name", where=Where("--labels"), got=excerpt(given), expected=expected)
+    return labels
 
 
 def seen_in_training(train: Iterable[Document], others: Mapping[str, Iterable[Document]]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import index
 from typing import Any
 
 from disconer.core.derived import check_extent, check_surface
@@ -17,7 +18,7 @@ def entity_from_dict(values: Mapping[str, Any]) -> Entity:
     if pairs is None:
         what, expected = "an entity without fragments", "a start and an end, or fragments"
         pairs = [(_needed(values, "start", what, expected), _needed(values, "end", what, expected))]
-    fragments = normalise(pairs)
+    fragments = normalise(_pairs(pairs))
     check_extent(fragments, values.get("start"), values.get("end"))
     return Entity(label, fragments, values.get("id"), values.get("score"))
 
@@ -26,14 +27,14 @@ def document_from_dict(values: Mapping[str, Any]) -> Document:
     """A document; the text of an entity, where present, must match its fragments."""
     schema = '{"id": …, "text": …, "entities": […]}'
     id, text = (_needed(values, name, "a document", schema) for name in ("id", "text"))
-    given = values.get("entities") or ()
-    sentences = values.get("sentences")
+    given = _field(values, "entities", list, tuple) or ()
+    sentences = _field(values, "sentences", list, tuple)
     document = Document(
         id,
         text,
         tuple(map(entity_from_dict, given)),
-        None if sentences is None else tuple(Sentence(**sentence) for sentence in sentences),
-        values.get("extras") or {},
+        None if sentences is None else tuple(map(_sentence, sentences)),
+        _field(values, "extras", Mapping) or {},
     )
     for entity, said in zip(document.entities, given, strict=True):
         if said.get("text"):  # empty if the entity was not part of a document
@@ -47,6 +48,32 @@ def _check_text(document: Document, entity: Entity, surface: str) -> None:
     except BadInput as error:
         where = Where(document=document.id, entity=entity.id, offset=entity.start)
         raise error.changed(where=where) from error
+
+
+def _pairs(given: Any) -> list[tuple[int, int]]:
+    try:
+        return [(index(start), index(end)) for start, end in given]
+    except (TypeError, ValueError) as error:
+        what, expected = "The fragments of this entity are not pairs of whole numbers", "[[start, end], …]"
+        raise BadInput("bad-syntax", what, got=excerpt(given), expected=expected) from error
+
+
+def _sentence(values: Any) -> Sentence:
+    try:
+        return Sentence(**values)
+    except TypeError as error:
+        expected = '{"start": …, "end": …, "tokens": [[start, end], …]}'
+        raise BadInput("bad-syntax", "This is not a sentence", got=excerpt(values), expected=expected) from error
+
+
+def _field(values: Mapping[str, Any], name: str, *kinds: type) -> Any:
+    """A value that may be missing, of one of these types."""
+    value = values.get(name)
+    if value is not None and not isinstance(value, kinds):
+        expected = "a list" if list in kinds else "a dictionary"
+        what, where = f"The {name} of this document are of the wrong type", Where(document=str(values["id"]))
+        raise BadInput("bad-syntax", what, where=where, got=excerpt(value), expected=expected)
+    return value
 
 
 def _needed(values: Mapping[str, Any], name: str, what: str, expected: str) -> Any:

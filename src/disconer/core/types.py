@@ -255,6 +255,8 @@ class Document:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not isinstance(self.text, str):
             raise TypeError(f"id and text of a document are str, got {self.id!r} and a {type(self.text).__name__}")
+        if not self.id:
+            raise ValueError("a document needs an id, got ''")  # most formats could not give it back
         _set(self, "entities", _place(self.text, self.entities))
         if self.sentences is not None:
             _set(self, "sentences", tuple(self.sentences))
@@ -278,7 +280,7 @@ class Document:
         return f"Document({self.id!r}, {excerpt(self.text, _SHOWN)}, {n} entit{'y' if n == 1 else 'ies'})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Id, text and entities; sentences and extras are kept by `write`."""
+        """Id, text and entities, for other programs. Sentences and extras are left out, and kept by `write`."""
         return {"id": self.id, "text": self.text, "entities": [entity.to_dict() for entity in self.entities]}
 
     @classmethod

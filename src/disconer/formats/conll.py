@@ -23,6 +23,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.bio_schemes import SCHEMES, Key, Scheme, TooMany, bio, decode, parse
 from disconer.formats.format import Format, member_reader
+from disconer.formats.seen_ids import SeenIds, distinct_id
 from disconer.formats.sentencewise import (
     BOM,
     Block,
@@ -122,12 +123,14 @@ def _columns(line: str) -> tuple[str, str]:
 
 
 def _write(documents: Iterable[Document], ledger: Ledger, *, scheme: Scheme) -> Iterator[str]:
+    seen = SeenIds()
     for document in documents:
         sentences = to_sentences(document, ledger)
         ledger.lost("dependency trees", sum(sentence.sentence.heads is not None for sentence in sentences))
         ledger.lost("sentences without words", sum(not sentence.words for sentence in sentences))
         sentences = [sentence for sentence in sentences if sentence.words]
-        yield f"-DOCSTART- ({plain(document.id, _NOT_IN_IDS, 'document ids', ledger)})\tO\n\n"
+        id = distinct_id(plain(document.id, _NOT_IN_IDS, "document ids", ledger), seen, ledger)
+        yield f"-DOCSTART- ({id})\tO\n\n"
         for sentence in sentences:
             yield _sentence_text(sentence, scheme, ledger)
 

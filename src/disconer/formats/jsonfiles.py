@@ -102,10 +102,10 @@ def _nested(where: Where) -> BadInput:
 
 
 def shown(value: Any) -> str:
-    """A value for a message, as JSON has it: 7 is a number, "7" a string."""
+    """A value for a message, as JSON has it: 7 is a number, "7" a string. What JSON cannot hold, as Python has it."""
     try:
         text = json.dumps(value, ensure_ascii=False)
-    except (RecursionError, ValueError):  # see `excerpt`
+    except (RecursionError, ValueError, TypeError):  # see `excerpt`; a table may hold bytes or times
         return excerpt(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 

@@ -7,6 +7,7 @@ text or as whole numbers. Ranges are structs of start and end; extras are a stri
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -19,6 +20,7 @@ from disconer.core.types import Document
 from disconer.formats.extras import without_halves
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.native import from_record, to_record
+from disconer.formats.seen_ids import with_distinct_ids
 from disconer.formats.source import Member
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ ROWS = 1000  # documents in memory at once
 
 _MAGIC = b"PAR1"
 COLUMNS = ("id", "text", "entities", "sentences", "extras")
+# Of values that JSON has, too; not bytes, times and decimals.
+_KNOWN_TYPES = re.compile(r"(?:large_)?string(?:_view)?|u?int\d+|halffloat|float|double|bool|null")
 
 
 def schema() -> pa.Schema:
@@ -59,9 +63,25 @@ def schema() -> pa.Schema:
 def to_table(documents: Iterable[Document], ledger: Ledger) -> pa.Table:
     """A row for each document."""
     require_pyarrow()
+    return _table(_storable(documents, ledger))
+
+
+def _table(documents: Iterable[Document]) -> pa.Table:
     import pyarrow as pa
 
-    return pa.Table.from_pylist([_row(document, ledger) for document in documents], schema=schema())
+    return pa.Table.from_pylist(list(map(_row, documents)), schema=schema())
+
+
+def _storable(documents: Iterable[Document], ledger: Ledger) -> Iterator[Document]:
+    """The documents without lone surrogates."""
+
+    def cleaned() -> Iterator[Document]:
+        for document in documents:
+            document, n_halves = without_halves(document)
+            ledger.lost(REPLACED, n_halves)
+            yield document
+
+    return with_distinct_ids(cleaned(), ledger)
 
 
 def require_pyarrow() -> None:
@@ -69,10 +89,8 @@ def require_pyarrow() -> None:
         raise DisconerError("Parquet files need pyarrow", fix="Install it: pip install pyarrow.")
 
 
-def _row(document: Document, ledger: Ledger) -> dict[str, Any]:
-    cleaned, n_halves = without_halves(document)
-    ledger.lost(REPLACED, n_halves)
-    row = to_record(cleaned)
+def _row(document: Document) -> dict[str, Any]:
+    row = to_record(document)
     for entity in row["entities"]:
         entity["fragments"] = [fragment._asdict() for fragment in entity["fragments"]]
     for sentence in row.get("sentences") or ():
@@ -86,10 +104,12 @@ def _record(row: dict[str, Any]) -> dict[str, Any]:
         entity["fragments"] = _pairs(entity["fragments"])
     for sentence in row.get("sentences") or ():
         sentence["tokens"] = _pairs(sentence["tokens"])
-    if isinstance(row.get("id"), int):
+    if type(row.get("id")) is int:
         row["id"] = str(row["id"])
     if isinstance(row.get("extras"), str):
         row["extras"] = json.loads(row["extras"])
+    elif row.get("extras") is not None:
+        json.dumps(row["extras"])  # a TypeError, unless JSON can hold them
     return row
 
 
@@ -104,7 +124,7 @@ def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
     with member.open() as stream, _checked(member):
         file = ParquetFile(stream)
         columns = [name for name in COLUMNS if name in file.schema_arrow.names]
-        _check_columns(file.schema_arrow.names, member)
+        _check_columns(file.schema_arrow, member)
         number = 0
         for batch in file.iter_batches(batch_size=ROWS, columns=columns):
             for row in _rows(batch):
@@ -149,16 +169,38 @@ def document_of_row(row: dict[str, Any] | UnicodeDecodeError, ledger: Ledger, wh
     return from_record(record, ledger=ledger, path=where)
 
 
-def _check_columns(names: list[str], member: Member) -> None:
-    if missing := [name for name in ("id", "text") if name not in names]:
+def _check_columns(columns: pa.Schema, member: Member) -> None:
+    if missing := [name for name in ("id", "text") if name not in columns.names]:
         raise BadInput(
             "bad-syntax",
             f"This table has no column {missing[0]!r}",
             where=Where(member.origin),
-            got=", ".join(names),
+            got=", ".join(columns.names),
             expected="the columns id and text",
             fix="Rename the columns of ids and texts.",
         )
+    for column in columns:
+        if column.name in COLUMNS and (foreign := _foreign_type(column.type)):
+            raise BadInput(
+                "bad-syntax",
+                f"The column {column.name!r} of this table has a type that documents do not have",
+                where=Where(member.origin),
+                got=foreign,
+                expected="strings" if column.name in ("id", "text", "extras") else "strings and numbers",
+                fix="Convert it, or remove the column if it means something else.",
+            )
+
+
+def _foreign_type(kind: pa.DataType) -> str | None:
+    """The first type within a column's type that is not known; None if all are."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _foreign_type(kind.value_type)
+    if pa.types.is_nested(kind):
+        found = (_foreign_type(kind.field(number).type) for number in range(kind.num_fields))
+        return next(filter(None, found), None)
+    return None if _KNOWN_TYPES.fullmatch(str(kind)) else str(kind)
 
 
 @contextmanager
@@ -182,10 +224,10 @@ def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> N
     require_pyarrow()
     from pyarrow.parquet import ParquetWriter
 
-    rest = iter(documents)
+    rest = _storable(documents, ledger)
     with ParquetWriter(stream, schema(), compression=COMPRESSION) as writer:
         while some := list(islice(rest, ROWS)):
-            writer.write_table(to_table(some, ledger))
+            writer.write_table(_table(some))
 
 
 def _sniff(name: str, head: bytes) -> bool:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable, Iterator
+from itertools import count
 
+from disconer.core.ledger import Ledger
+from disconer.core.types import Document
+
+ALIKE = "document ids that became alike, made unique"
 _FREE = 0
 _START_SIZE = 2**10  # slots; a power of two, doubled when half of them are taken
 
@@ -41,6 +47,22 @@ class SeenIds:
             if key != _FREE:
                 slots[_slot(slots, key)] = key
         self._slots = slots
+
+
+def distinct_id(id: str, seen: SeenIds, ledger: Ledger) -> str:
+    """The id, with a number at its end if it was seen before, which is counted; it is added to those seen."""
+    if seen.add(id):
+        return id
+    ledger.repaired(ALIKE)
+    return next(name for number in count(2) if seen.add(name := f"{id}-{number}"))
+
+
+def with_distinct_ids(documents: Iterable[Document], ledger: Ledger) -> Iterator[Document]:
+    """Documents in which a format replaced characters: some may now have the same id, and could not be read back."""
+    seen = SeenIds()
+    for document in documents:
+        id = distinct_id(document.id, seen, ledger)
+        yield document if id == document.id else document.replace(id=id)
 
 
 def _table(size: int) -> array[int]:

@@ -55,6 +55,9 @@ CONNECTIVES = words("and as at by for from if in of on or to until when with x")
 # A letter after one of these is an initial ("by J. Smith"); after another word it is not ("vitamin C.").
 BEFORE_NAMES = words("and by for from of thank thanks the to with")
 
+# Nor is it after these, also where they begin the sentence: "Vitamin C.", "Type I.".
+LETTERED = words("vitamin vitamins hepatitis influenza type types class grade stage factor")
+
 
 _MARKS = ".!?…"
 _CLOSERS = r"\"'”’»)\]}"
@@ -159,4 +162,6 @@ def _is_initial(before: str, letter: str) -> bool:
     previous = lead.split()[-1:]
     if not previous:
         return True
+    if len(letter) == 1 and previous[0].lower() in LETTERED:
+        return False
     return len(letter) > 1 or previous[0].istitle() or previous[0][-1] in ",;:." or previous[0] in BEFORE_NAMES

@@ -18,6 +18,7 @@ from disconer.formats.bioc.documents import COLLECTION_FIELDS, encoded, to_docum
 from disconer.formats.bioc.layout import UNKNOWN_FIELDS, with_infons
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import dump_json
+from disconer.formats.seen_ids import with_distinct_ids
 from disconer.formats.source import Member
 from disconer.formats.xml import iter_xml, without_unwritable
 
@@ -101,7 +102,8 @@ def _bad(what: str, where: Where, got: str | None = None, expected: str | None =
 def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> None:
     from bioc.biocxml import BioCXMLDocumentWriter
 
-    collection, parts = encoded((without_unwritable(document, TRANSLATED, ledger) for document in documents), ledger)
+    writable = (without_unwritable(document, TRANSLATED, ledger) for document in documents)
+    collection, parts = encoded(with_distinct_ids(writable, ledger), ledger)
     writer = BioCXMLDocumentWriter(stream, encoding="utf-8")
     try:
         collection.infons = _strings(collection.infons, ledger)

@@ -17,6 +17,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.extras import without_halves
 from disconer.formats.format import Format, member_reader, stream_writer
+from disconer.formats.seen_ids import with_distinct_ids
 from disconer.formats.source import Member
 
 SUFFIXES = (".spacy",)
@@ -68,8 +69,9 @@ def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> N
 
     vocab = Vocab()
     docs = DocBin()
-    for document in documents:
-        docs.add(to_doc(_encodable(document, ledger), vocab))
+    encodable = (_encodable(document, ledger) for document in documents)
+    for document in with_distinct_ids(encodable, ledger):
+        docs.add(to_doc(document, vocab))
     stream.write(docs.to_bytes())
 
 
