@@ -149,7 +149,7 @@ def test_tables(report: Report) -> None:
 
 
 def test_what_cannot_be_measured(model: Model) -> None:
-    with pytest.raises(DisconerError, match="There is no device 'warp:9' here"):
+    with pytest.raises(DisconerError, match="This machine has no device 'warp:9' that torch can use"):
         bench(model, DOCUMENTS, Settings(device="warp:9"))
     bare = [document.replace(entities=()) for document in DOCUMENTS]
     with pytest.raises(DisconerError, match=r"nothing to train on.*--no-training"):

@@ -75,7 +75,7 @@ def test_the_bare_encoder_takes_the_models_precision(notes: Path) -> None:
         (["--precision", "int8", "--runtime", "torch"], "torch does not run a model in int8"),
         (["--encoder-precision", "int8"], "Unknown value for --encoder-precision: 'int8'"),
         (["--clock", "sun"], "Unknown value for --clock: 'sun'"),
-        (["--device", "warp"], "There is no device 'warp' here"),
+        (["--device", "warp"], "This machine has no device 'warp' that torch can use"),
         (["--data", "nowhere"], "There is no such file or folder"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,13 @@ def made_run(
     head: str = "span",
     share: float = 1.0,
     lists: bool = True,
+    gold: Sequence[Document] = GOLD,
     **more: Any,
 ) -> Path:
-    """found: the probability that an entity is predicted. lists: whether entities and speed are kept."""
+    """found: the probability that an entity is predicted. lists: whether entities and speed are kept.
+
+    gold: of dev and test.
+    """
     folder.mkdir(parents=True)
     values = {
         "data": {"train": "data/complaints/train.jsonl", "dev": "data/complaints/dev.jsonl", "share": share},
@@ -36,13 +41,13 @@ def made_run(
     (folder / "config.yaml").write_text(dump_config(config_from_dict(values | more)))
     (folder / "run.json").write_text(json.dumps({"data": {"train": "1234"}}))
     rng = random.Random(f"{head} {seed} {share}")
-    predicted = [_some(document, found, rng) for document in GOLD]
+    predicted = [_some(document, found, rng) for document in gold]
     epoch = {"epoch": 1, "dev_f1": 0.5, "train_seconds": 2.0}
     (folder / "metrics.jsonl").write_text(f"{json.dumps(epoch)}\n")
     for split in ("test", "dev"):
-        (folder / f"{split}.json").write_text(json.dumps(evaluate(GOLD, predicted).to_dict()))
+        (folder / f"{split}.json").write_text(json.dumps(evaluate(gold, predicted).to_dict()))
         if lists:
-            (folder / f"{split}.entities.jsonl").write_bytes(dump_lists(map(listed_document, GOLD, predicted)))
+            (folder / f"{split}.entities.jsonl").write_bytes(dump_lists(map(listed_document, gold, predicted)))
     if lists:
         speed = {"device": "cpu", "dev": {"sentences": 60, "seconds": 0.5}}
         (folder / "speed.json").write_text(json.dumps(speed))

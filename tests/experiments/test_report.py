@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,7 +18,7 @@ from disconer.experiments.folder import ExperimentFolder, Record
 from disconer.experiments.report import write_report
 from disconer.experiments.results import Place, read_results
 from disconer.experiments.tables import overview, tables
-from experiments.made_runs import made_run
+from experiments.made_runs import GOLD, made_run
 
 SVG = "http://www.w3.org/2000/svg"
 
@@ -61,6 +62,20 @@ def test_means_and_differences(runs: Path) -> None:
     assert {pair.one.system, pair.other.system} == {"span", "tagger"}
     assert (pair.overall.f1 > 0) == (pair.one.system == "span")
     assert pair.overall.p < 0.01
+
+
+def test_systems_of_different_gold_entities_are_not_paired(runs: Path) -> None:
+    """As where data.labels leaves some out: the difference would be that of the entities, not of the systems."""
+    fewer = [document.replace(entities=document.entities[:1]) for document in GOLD]
+    for seed in (1, 2):
+        made_run(runs / f"few-{seed}", found=0.9, seed=seed, gold=fewer, training={"seed": seed, "epochs": 3})
+    comparison = compare_runs(read_results([runs]))
+    few, span, tagger = "span epochs=3", "span epochs=20", "tagger"
+    assert [{pair.one.system, pair.other.system} for pair in comparison.compared] == [{span, tagger}]
+    (groups,) = comparison.by_gold.values()
+    assert {frozenset(group) for group in groups} == {frozenset({few}), frozenset({span, tagger})}
+    assert "Not comparable on complaints, as their gold entities differ" in overview(comparison).note
+    assert "Not comparable" not in overview(replace(comparison, by_gold={})).note
 
 
 def test_all_files_of_a_report(runs: Path, tmp_path: Path) -> None:

@@ -114,9 +114,9 @@ def test_the_place_where_it_was_made_is_not_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("family", TOKENIZERS)
 def test_tokenizers_come_back(family: str, tmp_path: Path) -> None:
-    toy = toy_model()
-    tokenizer = SubwordTokenizer(TOKENIZERS[family]())
-    save_model(Model(toy.network, tokenizer, toy.config, toy.labels), tmp_path)
+    config, tokenizer = toy_config(), SubwordTokenizer(TOKENIZERS[family]())
+    network = build_network(config, ("ADR",), words_of(without_pooler(tiny_encoder("bert")), config))
+    save_model(Model(network, tokenizer, config, ("ADR",)), tmp_path)
     loaded = load_model(tmp_path).reader
     text = "Naïve KNEES 🚀 <s> [CLS] <pad> 5 mg/kg\u00a0x e\u0301"
     sentences = segment(Document("d", text)).sentences

@@ -12,14 +12,18 @@ import numpy as np
 import pytest
 
 from disconer import DisconerError, Recognizer
+from disconer.config import EncoderConfig
 from disconer.core.places import BUNDLED_MODELS, CONFIG
+from disconer.nn.encoders.transformer import TOKENIZER
+from disconer.nn.encoders.transformer.encoder import load_transformer_encoding
 from disconer.nn.encoders.transformer.pretrained import TOKENIZER_CONFIG
 from disconer.nn.heads.grid.graph_reader import neighbours
+from disconer.nn.runtime import RuntimeName
 from disconer.store.checkpoint import load_model, save_model
 from disconer.store.description import read_description
 from disconer.store.names import DEFAULT
 from disconer.store.weights import ModelWeights
-from nn.toy import toy_model
+from nn.toy import toy_bert, toy_model, toy_tokenizer
 
 
 @pytest.fixture
@@ -99,12 +103,63 @@ def test_an_encoder_cannot_name_code_or_files(tmp_path: Path, name: str, value: 
         load_model(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["tokenizer_file", "vocab_file"])
+@pytest.mark.parametrize("name", ["tokenizer_file", "vocab_file", "fast_tokenizer_files"])
 def test_a_tokenizer_cannot_name_other_files(tmp_path: Path, name: str) -> None:
     save_model(toy_model(), tmp_path)
     change(tmp_path / TOKENIZER_CONFIG, name, value="/etc/passwd")
     with pytest.raises(DisconerError, match=rf"tokenizer_config.*names code or files elsewhere: {name}"):
         load_model(tmp_path)
+
+
+@pytest.mark.skipif(not BUNDLED_MODELS.is_dir(), reason="models are not in this checkout: see recipes/README.md")
+@pytest.mark.parametrize("runtime", ["onnx", "torch"])
+@pytest.mark.parametrize(
+    ("keys", "value", "message"),
+    [
+        (
+            ("normalizer",),
+            {
+                "type": "Sequence",
+                "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 10}] * 9,
+            },
+            "can make a text 1,000,000,000 times as long",
+        ),
+        (("model", "vocab", "il"), 10**9, "a subword of id 1,000,000,000, expected ids below 37,528"),
+    ],
+)
+def test_a_tokenizer_takes_no_memory_without_end(
+    tmp_path: Path, runtime: RuntimeName, keys: tuple[str, ...], value: Any, message: str
+) -> None:
+    shutil.copytree(BUNDLED_MODELS / DEFAULT, tmp_path, dirs_exist_ok=True)
+    change(tmp_path / TOKENIZER, *keys, value=value)
+    with pytest.raises(DisconerError, match=message):
+        Recognizer.from_pretrained(tmp_path, runtime=runtime)("aaa IL-2")
+
+
+@pytest.mark.skipif(not BUNDLED_MODELS.is_dir(), reason="models are not in this checkout: see recipes/README.md")
+def test_a_wrong_size_of_the_vocabulary_is_one_message(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(BUNDLED_MODELS / DEFAULT, tmp_path, dirs_exist_ok=True)
+    change(tmp_path / TOKENIZER, "model", "vocab", "il", value=10**9)
+    change(tmp_path / CONFIG, "encoder", "vocab_size", value=10**10)
+    with pytest.raises(DisconerError, match="The configuration of this model does not fit its network"):
+        Recognizer.from_pretrained(tmp_path, runtime="onnx")("aaa IL-2")
+    assert capfd.readouterr() == ("", "")  # nothing of ONNX Runtime's own
+
+
+def test_other_files_of_a_tokenizer_add_no_unknown_subwords(tmp_path: Path) -> None:
+    save_model(toy_model(), tmp_path)
+    change(tmp_path / TOKENIZER_CONFIG, "extra_special_tokens", value=[f"<{n}>" for n in range(20)])
+    with pytest.raises(DisconerError, match="expected ids below 100, the size of the encoder's vocabulary"):
+        load_model(tmp_path)
+
+
+def test_an_encoder_whose_models_would_be_refused_is_not_trained(tmp_path: Path) -> None:
+    toy_bert().save_pretrained(tmp_path)
+    toy_tokenizer().save_pretrained(tmp_path)
+    load_transformer_encoding(EncoderConfig(name=str(tmp_path)))
+    change(tmp_path / TOKENIZER, "normalizer", value={"type": "Prepend", "prepend": "a" * 99})
+    with pytest.raises(DisconerError, match="can make a text 100 times as long"):
+        load_transformer_encoding(EncoderConfig(name=str(tmp_path)))
 
 
 @pytest.mark.parametrize(
@@ -138,6 +193,7 @@ def test_sizes_that_the_weights_do_not_fill_are_refused_before_memory_is_taken(
         (("config", "head", "dilations"), [1, 2, 3, 4], "The configuration of this model does not fit its network"),
         (("config", "head", "dilations"), [1] * 1000, "expected a list of at most 32 whole numbers from 1"),
         (("labels",), ["Drug", "Person"], "The labels of this model are not those of its network"),
+        (("labels",), ["Drug"] * 5, "'Drug' occurs 5 times in 'labels'"),
     ],
 )
 def test_a_configuration_of_another_network_is_named(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 
 import pytest
@@ -31,6 +32,17 @@ def test_a_line_an_epoch(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[1].endswith("left  best")
     assert lines[2].endswith("left")
     assert len(lines) == 3
+
+
+@pytest.mark.parametrize("device", ["cpu", "cpu:0"])
+def test_a_cpu_has_threads_and_may_be_busy(
+    device: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (10_000.0, 0.0, 0.0))
+    Display().device(device, 2)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "device: cpu, 2 threads"
+    assert second.startswith("warning: other programs keep this machine busy (load average 10000.0")
 
 
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,9 +32,10 @@ from disconer.bench.sample import BareEncoder, OnnxEncoder, Sample, take_sample
 from disconer.bench.stages import Stages, measure_stages
 from disconer.bench.timing import MEGABYTE, Clock, Settings, make_clock
 from disconer.bench.training import Training, measure_training
-from disconer.core.errors import DisconerError, first_line
+from disconer.core.errors import DisconerError
 from disconer.core.types import Document
 from disconer.core.version import __version__
+from disconer.nn.devices import usable_device
 from disconer.nn.encoders.transformer.encoder import TransformerWords
 from disconer.nn.runtime import AnyModel, Precision
 from disconer.nn.windows import Windower
@@ -94,7 +95,7 @@ def bench(
     """
     settings = settings or Settings()
     in_int8 = settings.precision == "int8"
-    device = _device(settings.device or ("cpu" if in_int8 else None))
+    device = usable_device(settings.device or ("cpu" if in_int8 else None))
     if settings.threads:
         _use_threads(settings.threads)
     trained = next((one for one in (model, other) if isinstance(one, Model)), None)
@@ -155,19 +156,6 @@ def _clock(settings: Settings, device: torch.device) -> Clock:
 def _use_threads(number: int) -> None:
     torch.set_num_threads(number)
     os.environ["OMP_NUM_THREADS"] = str(number)  # which other runtimes obey when they load a network
-
-
-def _device(name: str | None) -> torch.device:
-    try:
-        device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:  # the latter where torch was built without the device
-        raise DisconerError(
-            f"There is no device {name!r} here",
-            got=first_line(error),
-            expected="cpu" + (", cuda" if torch.cuda.is_available() else ""),
-        ) from error
-    return device
 
 
 def _torch_model(model: AnyModel | None) -> Model:

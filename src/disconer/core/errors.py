@@ -110,7 +110,7 @@ def listed(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + more
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """What an error of another library says, short enough for a message of ours."""
     said = str(error).strip() or type(error).__name__
     return said.split("\n")[0].rstrip(".")

@@ -12,6 +12,7 @@ from disconer.core.types import Kind
 from disconer.evaluate import Counts, Spread, spread
 from disconer.evaluate.bootstrap import Difference, difference
 from disconer.evaluate.entity_lists import ListedDocument, each_document, gap_group, length_group, totals
+from disconer.evaluate.measures import Key
 from disconer.experiments.results import Place, Result, Results, splits_of
 
 OVERALL, KIND, LABEL, PART, LENGTH, GAP = "overall", "kind", "label", "part", "length", "gap"
@@ -65,13 +66,18 @@ class Compared(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that a report says. n_incomplete: runs that are left out, as they are not complete."""
+    """All that a report says.
+
+    n_incomplete: runs that are left out, as they are not complete.
+    by_gold: of each corpus whose systems were measured on different gold entities, groups of those with the same.
+    """
 
     title: str
     about: str
     cells: Sequence[Cell]
     compared: Sequence[Compared]
     n_incomplete: int
+    by_gold: Mapping[str, Sequence[Sequence[str]]]
 
     @property
     def corpora(self) -> list[str]:
@@ -81,10 +87,13 @@ class Comparison:
         return [cell for cell in self.cells if cell.place.corpus == corpus]
 
 
+Gold = tuple[tuple[str, frozenset[Key]], ...]  # documents by their ids, and their gold entities
+
+
 class _Listed(NamedTuple):
     """Counts from a split's entities that its metrics do not have: by size of entities, and by document."""
 
-    ids: tuple[str, ...]
+    gold: Gold
     groups: Mapping[str, Mapping[str, Counts]]
     overall: list[Counts]
     discontinuous: list[Counts]
@@ -93,6 +102,7 @@ class _Listed(NamedTuple):
 def compare_runs(found: Results) -> Comparison:
     """Summarise all cells, and compare all pairs of systems of the same corpus and share."""
     cells, by_document = [], {}
+    golds: dict[tuple[str, str], dict[Gold, dict[str, None]]] = {}  # of a corpus and split: the systems of each gold
     for place, results in found.cells().items():
         splits = splits_of(results)
         listed = {split: [_listed(one.lists(split)) for one in results] for split in splits}
@@ -100,16 +110,19 @@ def compare_runs(found: Results) -> Comparison:
         figures = dict(_figures(results, listed))
         cells.append(Cell(place, len(results), figures, _speed(results), reasons))
         for split in splits:
+            for one in filter(None, listed[split]):
+                golds.setdefault((place.corpus, split), {}).setdefault(one.gold, {})[place.system] = None
             if (added := _added(listed[split])) is not None:
                 by_document[place, split] = added
-    return Comparison(found.title, found.about, cells, list(_pairs(cells, by_document)), found.n_incomplete)
+    pairs = list(_pairs(cells, by_document))
+    return Comparison(found.title, found.about, cells, pairs, found.n_incomplete, _several(golds))
 
 
 def _listed(documents: list[ListedDocument] | None) -> _Listed | None:
     if documents is None:
         return None
     return _Listed(
-        tuple(document.id for document in documents),
+        tuple((document.id, frozenset(one.key for one in document.gold)) for document in documents),
         {LENGTH: totals(documents, length_group), GAP: totals(documents, gap_group)},
         list(each_document(documents)),
         list(each_document(documents, Kind.DISCONTINUOUS)),
@@ -165,23 +178,28 @@ def _speed(results: Sequence[Result]) -> Speed:
 
 
 def _added(lists: Sequence[_Listed | None]) -> _Listed | None:
-    """The counts of several runs on the same documents, added up document by document."""
+    """The counts of several runs on the same gold entities, added up document by document."""
     known = [one for one in lists if one is not None]
-    if not known or len({one.ids for one in known}) > 1:
+    if not known or len({one.gold for one in known}) > 1:
         return None
     overall = [sum(counts, Counts()) for counts in zip(*(one.overall for one in known), strict=True)]
     discontinuous = [sum(counts, Counts()) for counts in zip(*(one.discontinuous for one in known), strict=True)]
-    return _Listed(known[0].ids, {}, overall, discontinuous)
+    return _Listed(known[0].gold, {}, overall, discontinuous)
+
+
+def _several(golds: Mapping[tuple[str, str], Mapping[Gold, Mapping[str, None]]]) -> dict[str, list[list[str]]]:
+    """Systems by their gold entities, for each corpus where these are not the same for all."""
+    return {corpus: list(map(list, systems.values())) for (corpus, _), systems in golds.items() if len(systems) > 1}
 
 
 def _pairs(cells: Sequence[Cell], by_document: Mapping[tuple[Place, str], _Listed]) -> Iterator[Compared]:
-    """On test, or on dev where there is no test data."""
+    """On test, or on dev where there is no test data. Two systems are paired if their gold entities are the same."""
     for first, second in combinations((cell.place for cell in cells), 2):
         if (first.corpus, first.share) != (second.corpus, second.share):
             continue
         for split in ("test", "dev"):
             one, other = by_document.get((first, split)), by_document.get((second, split))
-            if one is None or other is None or one.ids != other.ids:
+            if one is None or other is None or one.gold != other.gold:
                 continue
             overall = difference(one.overall, other.overall)
             discontinuous = difference(one.discontinuous, other.discontinuous)

@@ -66,7 +66,15 @@ def overview(comparison: Comparison) -> Table:
     sections = [[_overview_row(cell, failed) for cell in comparison.of(corpus)] for corpus in comparison.corpora]
     left_out = f" Incomplete runs left out: {comparison.n_incomplete}." if comparison.n_incomplete else ""
     note = f"{DEVIATIONS} After dev F1, all columns are of test, or of dev where there is no test data.{left_out}"
+    note += "".join(f" {sentence}" for sentence in _incomparable(comparison))
     return Table("Results", (*columns, "failed") if failed else columns, sections, note)
+
+
+def _incomparable(comparison: Comparison) -> Iterator[str]:
+    """A sentence for each corpus on which not all systems were measured on the same gold entities."""
+    for corpus, groups in comparison.by_gold.items():
+        named = "; ".join(", ".join(group) for group in groups)
+        yield f"Not comparable on {corpus}, as their gold entities differ (data.labels, for example): {named}."
 
 
 def _overview_row(cell: Cell, failed: bool) -> Row:

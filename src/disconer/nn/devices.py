@@ -20,16 +20,19 @@ from disconer.core.errors import DisconerError, first_line
 from disconer.nn.arrays import WordArrays
 from disconer.nn.runtime import Device
 
+MOST_SAID = 70  # characters of torch's message: longer ones are lists of what torch was built with
+
 
 def usable_device(device: Device = None) -> torch.device:
     """The device of this name; None: a GPU if there is one, else the CPU."""
     try:
         chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        torch.zeros(1, device=chosen)
+        torch.zeros(1, device=chosen).item()  # the device "meta" makes tensors, but they have no values
     except (RuntimeError, AssertionError, NotImplementedError) as error:
+        said = first_line(error).split(". ")[0]
         raise DisconerError(
             f"This machine has no device {str(device)!r} that torch can use",
-            got=first_line(error),
+            got=said if len(said) <= MOST_SAID else None,
             expected=f"one of {', '.join(_devices())}",
             fix="Leave it out to use the best one.",
         ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -116,6 +117,13 @@ def _check_parts(description: Mapping[str, Any], where: Where) -> None:
         wrong.append("labels")
     if wrong:
         raise damaged(wrong[0], where)
+    label, n_times = Counter(description["labels"]).most_common(1)[0]
+    if n_times > 1:
+        raise DisconerError(
+            f"The configuration of this model is damaged: {label!r} occurs {n_times} times in 'labels'",
+            where=where,
+            fix="Copy the model again.",
+        )
 
 
 def damaged(part: str, where: Where) -> DisconerError:

@@ -49,8 +49,11 @@ class Display:
             )
 
     def device(self, device: str, threads: int) -> None:
-        """Report the device; on a CPU, also the number of threads, and whether other programs use it."""
-        if device == "cpu":
+        """Report the device; on a CPU, also the number of threads, and whether other programs use it.
+
+        device: with several processes, its name has a number, also that of a CPU.
+        """
+        if device.partition(":")[0] == "cpu":
             self._lines.say(f"device: cpu, {threads} thread{'' if threads == 1 else 's'}")
             if warning := busy_warning(threads):
                 self._lines.say(f"warning: {warning}")

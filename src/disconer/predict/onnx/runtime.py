@@ -25,7 +25,7 @@ from disconer.predict.onnx.outside import tensors_outside
 from disconer.store.graphs import GRAPHS_FOLDER, INT8_NETWORK, NETWORK, ONNX, StoredGraph, StoredGraphs
 from disconer.store.weights import ModelWeights
 
-ONLY_ERRORS = 3  # of the levels of ONNX Runtime's messages
+NO_MESSAGES = 4  # of the levels of ONNX Runtime's log: of its errors, we make messages of our own
 BATCH_SUBWORDS = 2**8  # larger batches do not fit into a core's cache and are slower
 BATCH_CELLS = 2**18
 BATCH_OVERHEAD = 24  # in subwords: the fixed cost of running the graph
@@ -174,7 +174,7 @@ def _load(graph: Path | bytes, place: Path, weights: Mapping[str, Array] | None 
         options.add_session_config_entry("session.x64quantprecision", "1")
     options.intra_op_num_threads = 1
     options.enable_mem_pattern = False  # it would store a memory plan for every batch size
-    options.log_severity_level = ONLY_ERRORS
+    options.log_severity_level = NO_MESSAGES
     try:
         if weights:
             values = [OrtValue.ortvalue_from_numpy(weight) for weight in weights.values()]

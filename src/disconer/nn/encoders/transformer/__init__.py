@@ -7,6 +7,7 @@ encode case instead. The configuration of an encoder that was trained so has `"t
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disconer.config import EncoderConfig
-from disconer.core.errors import DisconerError, Where, first_line
+from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.core.types import Sentence
 from disconer.nn.encoders import Words
@@ -34,6 +35,8 @@ from disconer.nn.encoders.transformer.subword_cache import (
     SubwordCache,
     splits_at_spaces,
 )
+from disconer.nn.encoders.transformer.tokenizer_check import check_ids, check_tokenizer, checked_tokenizer
+from disconer.nn.encoders.transformer.tokenizer_errors import damaged_tokenizers, library_errors
 from disconer.nn.reader import Ints, Reader, Subwords, Text
 
 if TYPE_CHECKING:
@@ -96,6 +99,7 @@ def _kinds() -> NDArray[np.int8]:
 # Tokenization is a hundredth of the work; with threads, the library would warn at every fork.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+VOCABULARY_SIZE = "vocab_size"  # the setting of an encoder
 SHORT = 600  # characters
 _HALF_PAIR = re.compile("[\ud800-\udfff]")  # half a surrogate pair, which the tokenizers library refuses
 _REPLACEMENT = "\ufffd"
@@ -122,9 +126,10 @@ class SubwordTokenizer:
         self._backend = tokenizer.backend_tokenizer
         self._backend.no_truncation()
         self._backend.no_padding()
-        bare = self._backend.encode("a", add_special_tokens=False).ids
-        whole = self._backend.encode("a", add_special_tokens=True).ids
-        before = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
+        with library_errors():
+            bare = self._backend.encode("a", add_special_tokens=False).ids
+            whole = self._backend.encode("a", add_special_tokens=True).ids
+            before = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
         self.prefix: Ints = self._mark(whole[:before])
         self.suffix: Ints = self._mark(whole[before + len(bare) :])
         self.padding: int = tokenizer.pad_token_id or 0
@@ -169,7 +174,8 @@ class SubwordTokenizer:
 
     def _tokenized(self, stretches: Sequence[str]) -> Pieces:
         """The subwords of stretches of text, as the tokenizer makes them."""
-        encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
+        with library_errors():
+            encoded = self._backend.encode_batch(stretches, add_special_tokens=False)
         sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
         n_subwords = sizes.sum()
         ids = np.fromiter(chain.from_iterable(encoding.ids for encoding in encoded), np.int64, n_subwords)
@@ -180,6 +186,19 @@ class SubwordTokenizer:
             found = cases("".join(stretches), offsets + np.repeat(begins, sizes)[:, None])
             ids = np.stack([ids, found], axis=-1)
         return Pieces(sizes, ids, offsets[:, 0].copy(), offsets[:, 1].copy())
+
+    def check(self, n_ids: int | None, where: Where) -> None:
+        """Stop if this tokenizer is unsafe, or makes subwords that the encoder does not know.
+
+        n_ids: how many it knows; None if unknown.
+        """
+        check_tokenizer(json.loads(self._backend.to_str()), n_ids, where)
+        self.check_special(n_ids, where)
+
+    def check_special(self, n_ids: int | None, where: Where) -> None:
+        """Stop if the encoder does not know all special tokens. See `check`."""
+        around = np.concatenate([self.prefix, self.suffix]).ravel().tolist()
+        check_ids([self.padding, *around, *self._backend.get_added_tokens_decoder()], n_ids, where)
 
     def save(self, folder: Path) -> None:
         """See `Reader`."""
@@ -229,21 +248,12 @@ def load_saved_tokenizer(folder: Path, description: Mapping[str, Any], *, paddin
     """The reader of the exported model in a folder, without transformers. description: of its encoder."""
     from tokenizers import Tokenizer
 
-    path = folder / TOKENIZER
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the tokenizers library raises plain exceptions
-        raise damaged_tokenizer(path, error) from error
-    return SubwordTokenizer(SavedTokenizer(tokenizer, padding), case=reads_case(description))
-
-
-def damaged_tokenizer(path: Path, error: Exception) -> DisconerError:
-    return DisconerError(
-        "The tokenizer of this model is missing or damaged",
-        where=Where(str(path)),
-        got=first_line(error),
-        fix="Copy the complete model again.",
-    )
+    path, n_ids = folder / TOKENIZER, description.get(VOCABULARY_SIZE)
+    with damaged_tokenizers(path):
+        tokenizer = Tokenizer.from_str(checked_tokenizer(path, n_ids))
+        reader = SubwordTokenizer(SavedTokenizer(tokenizer, padding), case=reads_case(description))
+    reader.check_special(n_ids, Where(str(path)))
+    return reader
 
 
 class TransformerKind:

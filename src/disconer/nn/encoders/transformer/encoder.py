@@ -15,7 +15,7 @@ from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.places import CONFIG
 from disconer.nn.devices import WordBatch
-from disconer.nn.encoders.transformer import TOKENIZER, SubwordTokenizer, damaged_tokenizer, reads_case
+from disconer.nn.encoders.transformer import TOKENIZER, SubwordTokenizer, reads_case
 from disconer.nn.encoders.transformer.pretrained import (
     check_settings,
     check_tokenizer_settings,
@@ -24,6 +24,8 @@ from disconer.nn.encoders.transformer.pretrained import (
     quiet,
     without_pooler,
 )
+from disconer.nn.encoders.transformer.tokenizer_check import checked_tokenizer
+from disconer.nn.encoders.transformer.tokenizer_errors import damaged_tokenizers
 from disconer.nn.interfaces import Encoding, WordEncoder
 
 Pooling = Literal["first", "mean", "max"]
@@ -77,9 +79,14 @@ class TransformerWords(WordEncoder):
         return max_subwords(self.transformer)
 
     @property
-    def vectors(self) -> nn.Parameter | None:
+    def table(self) -> nn.Parameter:
+        """The vectors of subwords, by their ids."""
         table: nn.Parameter = self.transformer.get_input_embeddings().weight  # type: ignore[operator]
         return table
+
+    @property
+    def vectors(self) -> nn.Parameter | None:
+        return self.table
 
     def pretrained_parameters(self) -> list[nn.Parameter]:
         return list(self.transformer.parameters())
@@ -164,14 +171,16 @@ def load_transformer_encoding(config: EncoderConfig) -> Encoding:
     """A pretrained transformer and its tokenizer."""
     transformer, tokenizer = load_encoder(config.name)
     words = _transformer_words(config, transformer)
-    return Encoding(words, SubwordTokenizer(tokenizer, case=words.reads_case))
+    reader = SubwordTokenizer(tokenizer, case=words.reads_case)
+    reader.check(len(words.table), Where(config.name))  # a model that could not be loaded again would be useless
+    return Encoding(words, reader)
 
 
 def build_transformer_encoding(config: EncoderConfig, description: Mapping[str, Any], folder: Path) -> Encoding:
     """What a model folder describes; the weights are random."""
     with quiet():
-        transformer = _build_transformer(description, folder)
-        return Encoding(_transformer_words(config, transformer), _load_tokenizer(folder, case=reads_case(description)))
+        words = _transformer_words(config, _build_transformer(description, folder))
+        return Encoding(words, _load_tokenizer(folder, len(words.table), case=words.reads_case))
 
 
 def _transformer_words(config: EncoderConfig, transformer: torch.nn.Module) -> TransformerWords:
@@ -196,13 +205,14 @@ def _build_transformer(description: Mapping[str, Any], folder: Path) -> torch.nn
     return without_pooler(transformer)
 
 
-def _load_tokenizer(folder: Path, *, case: bool) -> SubwordTokenizer:
+def _load_tokenizer(folder: Path, n_ids: int, *, case: bool) -> SubwordTokenizer:
+    """n_ids: how many subwords the encoder knows."""
     from transformers import PreTrainedTokenizerFast
 
-    try:
+    path = folder / TOKENIZER
+    with damaged_tokenizers(path):
         check_tokenizer_settings(folder)
-        return SubwordTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True), case=case)
-    except DisconerError:
-        raise
-    except Exception as error:  # the tokenizers library raises plain exceptions
-        raise damaged_tokenizer(folder / TOKENIZER, error) from error
+        checked_tokenizer(path, n_ids)
+        reader = SubwordTokenizer(PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True), case=case)
+    reader.check(n_ids, Where(str(path)))  # with what the other files add
+    return reader

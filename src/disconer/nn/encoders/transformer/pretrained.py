@@ -171,7 +171,7 @@ def check_tokenizer_settings(folder: Path) -> None:
         return
     settings = json.loads(path.read_bytes())
     for name, value in settings.items():
-        if (name.endswith("_file") or name == "tokenizer_object") and value:
+        if (name.endswith(("_file", "_files")) or name == "tokenizer_object") and value:
             raise _refused(name, value, Where(str(path)))
 
 
