@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from disconer.core.errors import BadInput, DisconerError, Where, excerpt
+from disconer.core.files import full_disk_reported
 from disconer.core.ledger import Ledger
-
 
 def refuse_existing(path: Path, force: bool) -> None:
     """Stop before any work if `path` exists and may not be overwritten."""
@@ -32,41 +32,43 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     """A binary file (compressed if `path` ends in .gz) that gets its name only when the block ends without an error."""
     if path.is_dir():
         raise DisconerError("The output file is an existing folder", where=Where(str(path)))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            if path.suffix.lower() == ".gz":
-                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-                    yield cast(BinaryIO, packed)
-            else:
-                yield raw
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with full_disk_reported(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as raw:
+                if path.suffix.lower() == ".gz":
+                    with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+                        yield cast(BinaryIO, packed)
+                else:
+                    yield raw
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
 
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """A folder to fill that gets its name only when the block ends without an error, replacing an older one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
-    try:
-        yield staging
-        staging.chmod(0o777 & ~_umask())
-        if path.is_dir():
-            old = staging.with_suffix(".old")
-            path.rename(old)
-            staging.rename(path)
-            shutil.rmtree(old)
-        else:
-            path.unlink(missing_ok=True)
-            staging.rename(path)
-    except BaseException:
-        shutil.rmtree(staging, ignore_errors=True)
-        raise
+    with full_disk_reported(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+        try:
+            yield staging
+            staging.chmod(0o777 & ~_umask())
+            if path.is_dir():
+                old = staging.with_suffix(".old")
+                path.rename(old)
+                staging.rename(path)
+                shutil.rmtree(old)
+            else:
+                path.unlink(missing_ok=True)
+                staging.rename(path)
+        except BaseException:
+            shutil.rmtree(staging, ignore_errors=True)
+            raise
 
 
 # Empty names, those that lead out of the folder or are hidden, so that readers skip them, and characters that no file

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
+from disconer.core.files import full_disk, is_full
 from disconer.core.ledger import Ledger
 from disconer.predict.inputs import Share
 from disconer.predict.local.parts import Part
@@ -118,6 +119,7 @@ def error_from_dict(fields: Mapping[str, Any]) -> DisconerError:
 
 
 GRACE = 5.0  # seconds to tidy up in
+_AGAIN = 0.01  # seconds, for a destructor to end
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -126,7 +128,7 @@ def run_as_child(do: Callable[[str, Send], None]) -> None:
     """Do the task on the first line of stdin; errors are messages."""
     send = _channel()
     task = sys.stdin.readline()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGTERM, _stop)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _send_warnings(send)
     try:
@@ -137,8 +139,25 @@ def run_as_child(do: Callable[[str, Send], None]) -> None:
         send({"error": error_to_dict(error)})
         sys.exit(1)
     except Exception as error:
-        send({"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()})
+        if is_full(error):
+            send({"error": error_to_dict(full_disk(getattr(error, "filename", None)))})
+        else:
+            send({"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()})
         sys.exit(1)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # an exception while Python ends would be printed, and ignored
+
+
+def _stop(*_: object) -> None:
+    """Exit, by an exception that lets partial files be removed."""
+    sys.unraisablehook = _stop_again
+    sys.exit(128 + signal.SIGTERM)
+
+
+def _stop_again(ignored: sys.UnraisableHookArgs) -> None:
+    """Python ignores an exit within a destructor: repeat it. Other errors there are due to stopping, and not shown."""
+    if isinstance(ignored.exc_value, SystemExit):
+        threading.Timer(_AGAIN, os.kill, (os.getpid(), signal.SIGTERM)).start()
 
 
 def _channel() -> Send:
