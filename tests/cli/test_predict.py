@@ -252,6 +252,9 @@ def test_a_low_threshold_finds_more() -> None:
         (["notes", "-o", "out", "--model", "nowhere"], "There is no such model"),
         (["notes", "--to", "brat", "-o", "notes/a.txt"], "The output folder is an existing file"),
         (["notes", "--model", "notes"], "There is no model here"),
+        (["notes", "--to", "jsonl", "-o", "/dev/stdout"], "prints its output without --out"),
+        (["notes", "--to", "brat", "-o", "/dev/full"], "/dev/full: Output goes to a temporary file"),
+        (["notes", "--shard", "1/2", "-o", "/dev/stdout"], "cannot be written to a device or pipe"),
     ],
 )
 def test_what_cannot_be_done(notes: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
