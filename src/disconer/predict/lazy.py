@@ -30,7 +30,7 @@ def load_recognizer(settings: Settings, network: Address | None = None) -> Recog
         precision=settings.precision,
         parser=settings.parser,
         keep_parses=True,
-        labels=None if settings.labels is None else [label.strip() for label in settings.labels.split(",")],
+        labels=settings.chosen_labels,
         threshold=settings.threshold,
         splitter=settings.splitter,
     )

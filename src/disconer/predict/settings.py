@@ -40,6 +40,10 @@ class Settings:
     runtime: RuntimeName | None = None
 
     @property
+    def chosen_labels(self) -> list[str] | None:
+        return None if self.labels is None else [label.strip() for label in self.labels.split(",")]
+
+    @property
     def near_misses(self) -> bool:
         """Whether the model gives more than it would report by itself, to be chosen by the threshold."""
         return self.threshold is not None

@@ -22,6 +22,7 @@ from typing import Any, TextIO
 from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
 from disconer.core.files import full_disk, is_full
 from disconer.core.ledger import Ledger
+from disconer.predict.files import Filled
 from disconer.predict.inputs import Share
 from disconer.predict.local.parts import Part
 from disconer.predict.settings import Settings
@@ -33,7 +34,7 @@ class Task:
     """A worker's task.
 
     inputs: paths with their formats. out: a part to write, or with `to`, a folder to fill with files of that format.
-    outdated: files of that folder that do not count as done.
+    made_by: of what model and settings files of that folder must be to count as done; see `Origins`.
     network: where another process has the network; None: the worker loads it.
     """
 
@@ -44,7 +45,7 @@ class Task:
     to: str | None = None
     force: bool = False
     skip_bad: bool = False
-    outdated: tuple[str, ...] = ()
+    made_by: str = ""
     network: Address | None = None
 
     def to_json(self) -> str:
@@ -65,21 +66,20 @@ def _address(fields: Mapping[str, Any] | None) -> Address | None:
 
 @dataclass(slots=True)
 class Outcome:
-    """A worker's result: a part, or the number of files of a folder; and its ledger."""
+    """A worker's result: a part, or what it made of a folder; and its ledger."""
 
     part: Part | None = None
-    written: int = 0
-    done: int = 0
+    filled: Filled = field(default_factory=Filled)
     ledger: Ledger = field(default_factory=Ledger)
 
     def to_dict(self) -> dict[str, Any]:
         part = self.part and asdict(self.part) | {"path": str(self.part.path)}
-        return {"part": part, "written": self.written, "done": self.done, "ledger": ledger_to_dict(self.ledger)}
+        return {"part": part, "filled": asdict(self.filled), "ledger": ledger_to_dict(self.ledger)}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Outcome:
         part = fields["part"] and part_from_dict(fields["part"])
-        return cls(part, fields["written"], fields["done"], ledger_from_dict(fields["ledger"]))
+        return cls(part, Filled(**fields["filled"]), ledger_from_dict(fields["ledger"]))
 
 
 def part_from_dict(fields: Mapping[str, Any]) -> Part:
