@@ -321,6 +321,35 @@ def test_the_order_of_labels_does_not_matter(model: Path) -> None:
     assert made(None) is None
 
 
+def test_parts_and_single_outputs_do_not_share_a_folder(notes: Path, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    single, part = ("--to", "jsonl", "--model", model), ("--shard", "1/2", "--model", model)
+    run(notes, "-o", out, *single)
+    with pytest.raises(DisconerError, match="holds outputs of single inputs"):
+        run(notes, "-o", out, *part, "--force")
+    for path in out.glob("*.jsonl"):
+        path.unlink()
+    for _ in range(2):
+        run(notes, "-o", out, *part)
+        run(notes, "-o", out, "--shard", "2/2", "--model", model)
+    for given in ((notes,), ("--text", "p")):
+        with pytest.raises(DisconerError, match="holds the parts of a prediction with --shard or --ray"):
+            run(*given, "-o", out, *single, "--force")
+    (tmp_path / "ray" / ".disconer").mkdir(parents=True)
+    (tmp_path / "ray" / ".disconer" / "part-000000.json").write_text("{}")
+    with pytest.raises(DisconerError, match="holds the parts of a prediction"):
+        run(notes, "-o", tmp_path / "ray", *single)
+
+
+def test_inputs_may_have_the_names_of_parts(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "part-01-of-01.txt").write_text("p in my k")
+    given = (tmp_path / "in", "-o", tmp_path / "out", "--to", "bioc-json", "--model", model)
+    run(*given)
+    assert (tmp_path / "out" / "part-01-of-01.json").exists()
+    assert "skipped: 1" in run(*given).stderr
+
+
 def test_folders_that_an_error_left_empty_bind_to_nothing(notes: Path, model: Path, tmp_path: Path) -> None:
     (notes / "sub").mkdir()
     (notes / "sub" / "d.txt").write_text("no k")

@@ -19,6 +19,7 @@ from disconer.predict.settings import Settings
 RECORD = ".disconer.json"  # in the folder; readers skip names that start with a dot
 FORMAT_VERSION = 2
 _EARLIER = 1  # without the inputs
+_SHARDS, _RAY = "part-*-of-*.json", ".disconer/part-*.json"  # the manifests of parts
 _DIGEST_BYTES = 16
 _SHOWN_DIGITS = 8
 
@@ -37,6 +38,7 @@ class FolderRecord:
     @classmethod
     def open(cls, folder: Path, target: Format, settings: Settings, *, force: bool) -> FolderRecord:
         """The record of a folder that may be filled; refused if something else filled it, unless `force`."""
+        _refuse_parts(folder)
         record = cls(folder, settings.model, made_by(settings) | {"to": target.name})
         there = _load(folder / RECORD)
         if there is None or force or not any(visible(folder)):
@@ -103,3 +105,27 @@ def visible(folder: Path) -> Iterable[Path]:
 def n_outputs(folder: Path, target: Format) -> int:
     """The number of files that a run could take for its outputs."""
     return sum(path.name.endswith(target.suffixes[0]) for path in visible(folder))
+
+
+def _refuse_parts(folder: Path) -> None:
+    shards = folder.glob(_SHARDS) if not (folder / RECORD).exists() else ()  # else the user named inputs like that
+    if any(shards) or any(folder.glob(_RAY)):
+        raise DisconerError(
+            "This folder holds the parts of a prediction with --shard or --ray, which other outputs would be read with",
+            where=Where(str(folder)),
+            fix="Choose another folder for --out.",
+        )
+
+
+def refuse_outputs(folder: Path) -> None:
+    """Refuse a folder with an output for each input, for the parts of a prediction."""
+    record = folder / RECORD
+    if not record.exists():
+        return
+    if any(visible(folder)):
+        raise DisconerError(
+            "This folder holds outputs of single inputs, which parts would be read with",
+            where=Where(str(folder)),
+            fix="Choose another folder for --out.",
+        )
+    record.unlink()  # of a run that wrote nothing

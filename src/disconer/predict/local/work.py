@@ -15,7 +15,7 @@ from disconer.formats import Format, write
 from disconer.predict.files import Filled, Folder, annotated
 from disconer.predict.inputs import WHOLE, Share, Unit
 from disconer.predict.lazy import LazyRecognizer
-from disconer.predict.local.folder_record import FolderRecord, n_outputs
+from disconer.predict.local.folder_record import FolderRecord, n_outputs, refuse_outputs
 from disconer.predict.local.jobs import Jobs, default_jobs
 from disconer.predict.local.manifest import Manifest, difference, identify, manifest_path, part_path
 from disconer.predict.local.messages import Outcome, Task
@@ -77,6 +77,7 @@ class Work:
         """Predict a shard into a folder of parts; None if it already exists."""
         identity = identify(self.inputs, self.settings, skip_bad=self.ledger.skip_bad)
         finished = manifest_path(folder, share)
+        refuse_outputs(folder)
         if finished.exists() and not force:
             there = Manifest.load(finished).identity
             if there != identity:
