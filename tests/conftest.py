@@ -1,9 +1,10 @@
-"""Shared by all tests: where the real corpora lie, if they are here, and that reading them is slow."""
+"""Shared by all tests: where the real corpora lie, if they are here, that reading them is slow, and a full disk."""
 
 from __future__ import annotations
 
 import gc
 import os
+import resource
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -54,3 +55,13 @@ def data() -> Path:
     if not DATA.is_dir():
         pytest.skip(f"no corpora at {DATA}: set DISCONER_DATA to the folder that holds them")
     return DATA
+
+
+@pytest.fixture
+def small_disk() -> Iterator[int]:
+    """No file may grow beyond this: writes fail in the same way as on a full disk."""
+    size = 2**16
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    yield size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,7 +15,7 @@ import typer.main
 from typer.testing import CliRunner
 
 from disconer import Document, Entity, read, write
-from disconer.cli import app
+from disconer.cli import app, main
 from disconer.formats import all_formats
 
 ROOT: Any = typer.main.get_command(app)
@@ -113,3 +115,18 @@ def test_an_output_without_a_name_is_refused(name: str, tmp_path: Path, monkeypa
         result = CliRunner().invoke(app, command)
         assert "The output needs the name of a file or folder" in str(result.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+@pytest.mark.parametrize("error", ["full disk of a file", "full disk"])
+def test_a_full_disk_that_nobody_else_reports(
+    error: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop() -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *["/tmp/spool"] * (error != "full disk"))
+
+    monkeypatch.setattr("disconer.cli.app", stop)
+    monkeypatch.setattr("sys.argv", ["disconer"])
+    with pytest.raises(SystemExit, match="1"):
+        main()
+    named = "The output" if error == "full disk" else "/tmp/spool: This file"
+    assert capsys.readouterr().err.startswith(f"error: {named} could not be written: the disk is full")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,18 +15,8 @@ import torch
 
 from disconer import DisconerError
 from disconer.core import files
-from disconer.core.files import locked, replace_file, replacing
+from disconer.core.files import append_line, locked, replace_file, replacing
 from disconer.runs.output_folder import save_state
-
-
-@pytest.fixture
-def small_disk() -> Iterator[int]:
-    """No file may grow beyond this: writes fail in the same way as on a full disk."""
-    size = 2**16
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    yield size
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_full_disk_is_said_and_the_old_file_kept(tmp_path: Path, small_disk: int) -> None:
@@ -47,6 +35,14 @@ def test_a_full_disk_under_torch(tmp_path: Path, small_disk: int) -> None:
         save_state({"weights": torch.zeros(small_disk)}, path)
     assert torch.load(path, weights_only=True)["weights"].shape == (10,)
     assert [file.name for file in tmp_path.iterdir()] == ["training.pt"]
+
+
+def test_a_full_disk_when_a_line_is_added(tmp_path: Path, small_disk: int) -> None:
+    append_line(tmp_path / "lines", b"one")
+    with pytest.raises(DisconerError, match=r"lines: This file could not be written: the disk is full"):
+        append_line(tmp_path / "lines", b"x" * (small_disk + 1))
+    append_line(tmp_path / "lines", b"two")
+    assert (tmp_path / "lines").read_bytes() == b"one\ntwo\n"
 
 
 def test_other_errors_stay_what_they_are(tmp_path: Path) -> None:

@@ -64,7 +64,9 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("name", "n_runs"), [("paper", 135), ("open", 210), ("discontinuous", 90), ("current", 30), ("size", 32)])
+@pytest.mark.parametrize(
+    ("name", "n_runs"), [("paper", 135), ("open", 210), ("discontinuous", 90), ("current", 30), ("size", 32)]
+)
 def test_every_run_of_the_studies_here_has_a_configuration(name: str, n_runs: int) -> None:
     runs = load_study(STUDIES / f"{name}.yaml").runs()
     assert len(runs) == n_runs

@@ -12,8 +12,9 @@ import pytest
 from disconer import BadInput, DisconerError, Document, Entity, Ledger, read, write
 from disconer.formats import all_formats, format_named
 from disconer.formats.source import Source
-from disconer.predict.files import Folder, all_documents
+from disconer.predict.files import Filled, Folder, all_documents
 from disconer.predict.inputs import units
+from disconer.predict.origins import Origins
 
 
 class PainFinder:
@@ -51,16 +52,20 @@ def notes(tmp_path: Path) -> Path:
     return folder
 
 
+def folder_at(out: Path, format: str, ledger: Ledger, *, force: bool = False) -> Folder:
+    return Folder(Origins.load(out, "model and settings"), format_named(format), ledger, force=force)
+
+
 def fill(
     source: Path, out: Path, format: str = "jsonl", *, finder: PainFinder | None = None, force: bool = False
-) -> Folder:
-    folder = Folder(out, format_named(format), Ledger(), force=force)
+) -> Filled:
+    folder = folder_at(out, format, Ledger(), force=force)
     list(folder.fill(list(units(Source(source))), finder or PainFinder()))
-    return folder
+    return folder.filled
 
 
 def tree(folder: Path) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("[!.]*") if path.is_file())
 
 
 def test_a_file_for_each_file(notes: Path, tmp_path: Path) -> None:
@@ -134,7 +139,7 @@ def test_a_file_of_which_nothing_could_be_read_has_no_output(tmp_path: Path) -> 
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.jsonl").write_text("{\n")
     (tmp_path / "in" / "b.jsonl").write_text('{"id": "b", "text": "pain"}\n')
-    folder = Folder(tmp_path / "out", format_named("jsonl"), Ledger(skip_bad=True))
+    folder = folder_at(tmp_path / "out", "jsonl", Ledger(skip_bad=True))
     list(folder.fill(list(units(Source(tmp_path / "in"))), PainFinder()))
     assert tree(tmp_path / "out") == ["b.jsonl"]
 
@@ -160,7 +165,7 @@ def test_an_archive(notes: Path, tmp_path: Path) -> None:
 
 def test_two_inputs_with_one_output(notes: Path, tmp_path: Path) -> None:
     inputs = [unit for path in (notes / "1.txt", notes) for unit in units(Source(path))]
-    folder = Folder(tmp_path / "out", format_named("jsonl"), Ledger())
+    folder = folder_at(tmp_path / "out", "jsonl", Ledger())
     with pytest.raises(DisconerError, match=r"same output, 1\.jsonl"):
         list(folder.fill(inputs, PainFinder()))
 
@@ -176,7 +181,7 @@ def test_two_documents_with_one_id(notes: Path) -> None:
 
 def test_an_id_that_is_no_file_name(tmp_path: Path) -> None:
     write([Document("../out", "pain"), Document("good", "pain")], tmp_path / "in.jsonl")
-    folder = Folder(tmp_path / "out", format_named("brat"), Ledger(skip_bad=True))
+    folder = folder_at(tmp_path / "out", "brat", Ledger(skip_bad=True))
     list(folder.fill(list(units(Source(tmp_path / "in.jsonl"))), PainFinder()))
     assert tree(tmp_path / "out") == ["good.ann", "good.txt"]
     assert folder.ledger.errors == {"unsafe-path": 1}

@@ -151,6 +151,15 @@ def test_another_content_type_is_415(service: Running, path: str) -> None:
         assert service.ask("POST", path, body, {"content-type": right})[0] == 200
 
 
+@pytest.mark.parametrize("path", ["/v1/predict", "/v1/render", "/inception/predict"])
+def test_a_body_without_a_content_type_is_415(path: str) -> None:
+    with TestClient(create_app({"words": WordFinder()})) as client:
+        answer = client.post(path, content=b'{"texts": ["aspirin"], "text": "aspirin"}')
+        assert answer.status_code == 415
+        assert "has no content type, but must be JSON" in answer.json()["message"]
+        assert client.post(path).status_code == 422  # there is nothing whose type could be named
+
+
 def test_limits() -> None:
     with running(body_bytes=2000, texts=3, text_characters=10) as service:
         for texts, unit in (

@@ -38,6 +38,7 @@ from disconer.cli.stats import stats_cli
 from disconer.cli.suggest import suggest_cli
 from disconer.cli.train import train_cli
 from disconer.core.errors import DisconerError, DisconerWarning
+from disconer.core.files import full_disk, is_full
 from disconer.core.version import __version__
 from disconer.predict.ray.plan import HERE, RAY_OPTION
 
@@ -144,5 +145,6 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (OSError, MemoryError) as error:
-        print(f"error: {error or type(error).__name__}", file=sys.stderr)
+        said = full_disk(getattr(error, "filename", None)) if is_full(error) else error
+        print(f"error: {said or type(error).__name__}", file=sys.stderr)
         sys.exit(1)

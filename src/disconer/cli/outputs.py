@@ -10,7 +10,7 @@ from disconer.core.ledger import Ledger
 from disconer.formats import Format, format_for, format_named
 from disconer.formats.brat.configuration import ensure_annotation_conf
 from disconer.formats.extras import SENTENCES, TREES
-from disconer.formats.target import refuse_existing
+from disconer.formats.target import refuse_device, refuse_existing
 from disconer.predict.inputs import Unit
 from disconer.store.names import description_of
 
@@ -59,6 +59,7 @@ def check_output(out: Path | None, target: Format | None, found: Sequence[Unit],
 
 def check_folder(out: Path, found: Sequence[Unit]) -> None:
     """Report before any work that the output folder could not be written."""
+    refuse_device(out)
     if out.is_file():
         raise DisconerError("The output folder is an existing file", where=Where(str(out)))
     _refuse_inside(out, found, "folder")

@@ -33,10 +33,10 @@ from disconer.formats import Format, format_named, note_unread, sniff, write
 from disconer.formats.remote import open_source
 from disconer.formats.source import Source
 from disconer.formats.unrecognised import refuse_pubtator
-from disconer.predict.files import Folder, all_documents
+from disconer.predict.files import Filled, Folder, all_documents
 from disconer.predict.inputs import Share, Unit, units
 from disconer.predict.lazy import LazyRecognizer, load_recognizer
-from disconer.predict.local.folder_record import FolderRecord
+from disconer.predict.local.folder_record import FolderRecord, n_outputs
 from disconer.predict.local.jobs import useful_jobs
 from disconer.predict.local.work import Work
 from disconer.predict.ray.plan import Cluster
@@ -138,8 +138,8 @@ def predict_cli(
 ) -> None:
     """Find entities in texts.
 
-    Without --to and --out, entities are drawn under the text on the terminal. If OUT is a folder, outputs that are
-    already in it are kept: run the same command again to continue an interrupted run.
+    Without --to and --out, entities are drawn under the text on the terminal. If OUT is a folder, its outputs of
+    the same texts are kept: run the same command again to continue an interrupted run.
 
     Entities in INPUT are ignored.
     """
@@ -206,13 +206,14 @@ def _write_text(text: str, settings: Settings, to_format: str | None, out: Path 
         with _printed(target) as path:
             write(recognizer.annotate([given]), path, target.name, ledger)
     elif is_folder(out, target):
-        record = FolderRecord.open(out, target, settings, skip_bad=False, force=force)
-        folder = Folder(out, target, ledger, force=force, is_current=record.is_current)
-        record.outdated.update(folder.written_before(given))
-        with record.kept() as renewed:
-            renewed.update(folder.fill_with([given], recognizer))
+        record = FolderRecord.open(out, target, settings, force=force)
+        folder = Folder(record.origins(), target, ledger, force=force)
+        folder.check_document(given)
+        record.save()
+        list(folder.fill_with([given], recognizer))
         complete_folder(out, target, settings.model)
-        _say_filled(out, target, folder.written, folder.done)
+        folder.filled.others = n_outputs(out, target) - 1
+        _say_filled(out, target, folder.filled)
     else:
         written = Amount()
         write(written.counted(recognizer.annotate([given])), out, target.name, ledger, force=force)
@@ -328,16 +329,20 @@ def _write(work: Work, out: Path, target: Format, *, force: bool) -> None:
     if not is_folder(out, target):
         say_written(work.into_file(out, target, force=force), out, target.name)
         return
-    written, done = work.into_folder(out, target, force=force)
+    filled = work.into_folder(out, target, force=force)
     complete_folder(out, target, work.settings.model)
-    _say_filled(out, target, written, done)
+    _say_filled(out, target, filled)
 
 
-def _say_filled(out: Path, target: Format, written: int, done: int) -> None:
+def _say_filled(out: Path, target: Format, filled: Filled) -> None:
     what = "document" if target.writes_folder else "file"
-    print(f"written: {_some(written, what)} in {out}", file=sys.stderr)
-    if done:
-        print(f"skipped: {_some(done, what)} already there (--force predicts them again)", file=sys.stderr)
+    print(f"written: {_some(filled.written, what)} in {out}", file=sys.stderr)
+    if filled.replaced:
+        print(f"replaced: {_some(filled.replaced, what)} of another text, or of other settings", file=sys.stderr)
+    if filled.done:
+        print(f"skipped: {_some(filled.done, what)} already there (--force predicts them again)", file=sys.stderr)
+    if filled.others:
+        print(f"also there: {_some(filled.others, what)} not made from this input", file=sys.stderr)
 
 
 def _some(n: int, what: str) -> str:

@@ -1,4 +1,4 @@
-"""Atomic file writing, appending lines, detecting changes; locks between processes."""
+"""Atomic file writing, full disks, appending lines, detecting changes; locks between processes."""
 
 from __future__ import annotations
 
@@ -28,24 +28,41 @@ def replace_file(path: Path, data: bytes) -> None:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A stream for the new content of a file, which is replaced only when the block ends without an error.
 
-    A full disk is reported as such: torch calls it "unexpected pos", and the partial file would keep it full.
+    If it is not, the partial file is removed, which would keep a full disk full.
     """
     part = path.with_name(f".{path.name}.part")
+    with full_disk_reported(path):
+        try:
+            with open(part, "wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(part, path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def full_disk_reported(path: Path | str) -> Iterator[None]:
+    """Report a full disk as such where `path` is written: torch calls it "unexpected pos", others name no file.
+
+    Of several around each other, the outermost names the file.
+    """
     try:
-        with open(part, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, path)
-    except BaseException as error:
-        part.unlink(missing_ok=True)
-        if _is_full(error):
-            raise DisconerError(
-                "This file could not be written: the disk is full, or a quota is reached",
-                where=Where(str(path)),
-                fix="Free some space and run the command again (add --resume for training). Completed files are kept.",
-            ) from error
+        yield
+    except Exception as error:
+        if is_full(error):
+            raise full_disk(str(path)) from error
         raise
+
+
+def full_disk(path: str | None) -> DisconerError:
+    return DisconerError(
+        f"{'This file' if path else 'The output'} could not be written: the disk is full, or a quota is reached",
+        where=Where(path),
+        fix="Free some space and run the command again, `disconer train` with --resume: completed files are kept.",
+    )
 
 
 def file_stamp(path: Path) -> tuple[int, int, int] | None:
@@ -60,7 +77,7 @@ def file_stamp(path: Path) -> tuple[int, int, int] | None:
 def append_line(path: Path, line: bytes) -> None:
     """Append a line to a file, in place of one that a crash cut off. Only one process may do so at a time."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "ab") as stream:
+    with full_disk_reported(path), open(path, "ab") as stream:
         if stream.tell() and not _ends_in_line_end(path):
             stream.truncate(path.read_bytes().rfind(b"\n") + 1)
         stream.write(line + b"\n")
@@ -72,7 +89,7 @@ def _ends_in_line_end(path: Path) -> bool:
         return stream.read(1) == b"\n"
 
 
-def _is_full(error: BaseException | None) -> bool:
+def is_full(error: BaseException | None) -> bool:
     """Whether an error is due to missing space, or occurred while such an error was handled."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):

@@ -14,11 +14,25 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from disconer.core.errors import BadInput, DisconerError, Where, excerpt
+from disconer.core.files import full_disk_reported
 from disconer.core.ledger import Ledger
+
+_DEVICES = (Path("/dev"), Path("/dev/fd"))  # /dev/shm is a folder like others
+
+
+def refuse_device(path: Path) -> None:
+    """Stop if `path` is no file or folder, which could be replaced: /dev/stdout, /dev/null, a named pipe."""
+    if path.parent in _DEVICES or (path.exists() and not path.is_file() and not path.is_dir()):
+        raise DisconerError(
+            "Output goes to a temporary file that is renamed at the end, so it cannot be written to a device or pipe",
+            where=Where(str(path)),
+            fix="Name a file or folder. `disconer predict` prints its output without --out, if --to names a format.",
+        )
 
 
 def refuse_existing(path: Path, force: bool) -> None:
-    """Stop before any work if `path` exists and may not be overwritten."""
+    """Stop before any work if `path` exists and may not be overwritten, or never."""
+    refuse_device(path)
     if path.exists() and not force:
         raise DisconerError(
             "This already exists",
@@ -30,43 +44,47 @@ def refuse_existing(path: Path, force: bool) -> None:
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """A binary file (compressed if `path` ends in .gz) that gets its name only when the block ends without an error."""
+    refuse_device(path)
     if path.is_dir():
         raise DisconerError("The output file is an existing folder", where=Where(str(path)))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            if path.suffix.lower() == ".gz":
-                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-                    yield cast(BinaryIO, packed)
-            else:
-                yield raw
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with full_disk_reported(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as raw:
+                if path.suffix.lower() == ".gz":
+                    with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+                        yield cast(BinaryIO, packed)
+                else:
+                    yield raw
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
 
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """A folder to fill that gets its name only when the block ends without an error, replacing an older one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
-    try:
-        yield staging
-        staging.chmod(0o777 & ~_umask())
-        if path.is_dir():
-            old = staging.with_suffix(".old")
-            path.rename(old)
-            staging.rename(path)
-            shutil.rmtree(old)
-        else:
-            path.unlink(missing_ok=True)
-            staging.rename(path)
-    except BaseException:
-        shutil.rmtree(staging, ignore_errors=True)
-        raise
+    refuse_device(path)
+    with full_disk_reported(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+        try:
+            yield staging
+            staging.chmod(0o777 & ~_umask())
+            if path.is_dir():
+                old = staging.with_suffix(".old")
+                path.rename(old)
+                staging.rename(path)
+                shutil.rmtree(old)
+            else:
+                path.unlink(missing_ok=True)
+                staging.rename(path)
+        except BaseException:
+            shutil.rmtree(staging, ignore_errors=True)
+            raise
 
 
 # Empty names, those that lead out of the folder or are hidden, so that readers skip them, and characters that no file

@@ -6,7 +6,6 @@ number of processes. Blocks are cut by what is known without parsing: positions 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -36,16 +35,6 @@ class Unit:
     def size(self) -> int:
         """Its bytes as they are stored."""
         return sum(member.size for member in self.source)
-
-    @property
-    def changed(self) -> float:
-        """When its files were last changed; 0 if that is not known, as of remote ones."""
-        try:
-            path = self.source.path
-            files = [path] if path.is_file() else [member.origin for member in self.source]
-            return max(os.path.getmtime(file) for file in files)
-        except OSError:
-            return 0
 
     def documents(self, ledger: Ledger) -> Iterator[Document]:
         """Its documents, without entities and everything about them."""

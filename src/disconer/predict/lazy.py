@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from disconer.core.corpus import labels_named
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.predict.settings import Settings
@@ -31,7 +30,7 @@ def load_recognizer(settings: Settings, network: Address | None = None) -> Recog
         precision=settings.precision,
         parser=settings.parser,
         keep_parses=True,
-        labels=None if settings.labels is None else labels_named(settings.labels),
+        labels=settings.chosen_labels,
         threshold=settings.threshold,
         splitter=settings.splitter,
     )

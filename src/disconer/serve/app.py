@@ -80,7 +80,7 @@ _REFUSALS = {
     400: "The body cannot be read.",
     408: "The body did not arrive in time.",
     413: "The body, a text, the number of texts, or the total length of entities is too large.",
-    415: "The body is not JSON by its content type.",
+    415: "The body is not JSON by its content type, or has none.",
     422: "The request is not valid.",
     429: "Too many texts are waiting; try again after `Retry-After` seconds.",
     500: "The model failed on a text.",

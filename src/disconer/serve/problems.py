@@ -74,13 +74,16 @@ def not_valid(message: str, details: Sequence[Mapping[str, str]] = ()) -> Proble
 
 
 async def needs_json(request: Request) -> None:
-    """Refuse a body of another content type; without one, it is taken for JSON."""
-    given = request.headers.get("content-type", "application/json").split(";")[0].strip().lower()
-    if given != "application/json" and not re.fullmatch(r"application/[\w.-]+\+json", given):
+    """Refuse a body of another content type, or without one: FastAPI does not parse it."""
+    given = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if given == "application/json" or re.fullmatch(r"application/[\w.-]+\+json", given):
+        return
+    if given or await request.body():
+        said = f"is {given[:_SHOWN_TYPE]!r}" if given else "has no content type"
         raise Problem(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
             "unsupported-media-type",
-            f"The body of this request is {given[:_SHOWN_TYPE]!r}, but must be JSON. Send it with the header "
+            f"The body of this request {said}, but must be JSON. Send it with the header "
             "'Content-Type: application/json'.",
         )
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from typer.testing import CliRunner, Result
 from disconer import BadInput, DisconerError, read
 from disconer.cli import app
 from disconer.core.ledger import Ledger
+from disconer.formats import format_named
 from disconer.predict.inputs import BLOCK_RECORDS, WHOLE
+from disconer.predict.local.folder_record import FolderRecord
 from disconer.predict.local.jobs import Jobs
 from disconer.predict.local.messages import Task
 from disconer.predict.settings import Settings
@@ -76,8 +79,11 @@ def test_a_part_is_made_once(notes: Path, model: Path, tmp_path: Path) -> None:
 
 def test_a_killed_worker_stops_all_and_work_is_gone_on_with(notes: Path, model: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    task = Task(((str(notes), None),), Settings(str(model)), WHOLE, str(out), to="brat")
-    tasks = [Task(task.inputs, task.settings, share, task.out, task.to) for share in WHOLE.split(2)]
+    settings = Settings(str(model))
+    record = FolderRecord.open(out, format_named("brat"), settings, force=False)
+    record.save()
+    task = Task(((str(notes), None),), settings, WHOLE, str(out), to="brat", made_by=record.made_by)
+    tasks = [replace(task, share=share) for share in WHOLE.split(2)]
     running = Jobs(tasks, Ledger()).run()
     next(running)
     workers = workers_of(os.getpid())

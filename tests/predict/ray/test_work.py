@@ -18,8 +18,10 @@ from disconer import BadInput, DisconerError, Document, read, write
 from disconer.cli import app
 from disconer.core.errors import DisconerWarning
 from disconer.core.ledger import Ledger
+from disconer.predict.local.manifest import Identity
 from disconer.predict.ray import cluster, stream
 from disconer.predict.ray.blocks import Block
+from disconer.predict.ray.parts import Encoded, Parts
 from disconer.predict.ray.work import Outcome
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
@@ -235,3 +237,11 @@ def test_blocks_travel_whole() -> None:
     back = Block.from_row(block.to_row())
     assert (str(back.error), back.ledger.errors) == (str(error), {"bad-syntax": 1})
     assert replace(back, ledger=ledger, error=error) == block
+
+
+def test_a_full_disk_is_reported(tmp_path: Path, small_disk: int) -> None:
+    parts = Parts(str(tmp_path), "jsonl", Identity("input", "model", {}))
+    parts.open()
+    with pytest.raises(DisconerError, match=r"part-000003\.jsonl: This file could not be written: the disk is full"):
+        parts.write(3, [Encoded(b"x" * (small_disk + 1))], [])
+    assert [path.name for path in tmp_path.rglob("*")] == [".disconer"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -13,80 +13,62 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.formats import Format
 from disconer.predict.local.manifest import difference, made_by
+from disconer.predict.origins import OTHER_FOLDER, Origins
 from disconer.predict.settings import Settings
 
 RECORD = ".disconer.json"  # in the folder; readers skip names that start with a dot
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+_EARLIER = 1  # without the inputs
+_SHARDS, _RAY = "part-*-of-*.json", ".disconer/part-*.json"  # the manifests of parts
+_DIGEST_BYTES = 16
 _SHOWN_DIGITS = 8
-_KEYS = {"model", "settings", "outdated"}
-_FIX = "Choose another folder for --out, or add --force to predict everything again."
 
 
 @dataclass(slots=True)
 class FolderRecord:
-    """The settings that made a folder's outputs.
+    """The settings that made a folder's outputs. What each was made from is in `Origins`.
 
     model: its name, for messages; what counts is its digest, in `settings`.
-    outdated: outputs that other settings made, which --force has left behind. They do not count as done.
-    exists: whether the folder had a record before this run.
     """
 
     folder: Path
     model: str
     settings: dict[str, Any]
-    outdated: set[str] = field(default_factory=set)
-    exists: bool = False
 
     @classmethod
-    def open(cls, folder: Path, target: Format, settings: Settings, *, skip_bad: bool, force: bool) -> FolderRecord:
+    def open(cls, folder: Path, target: Format, settings: Settings, *, force: bool) -> FolderRecord:
         """The record of a folder that may be filled; refused if something else filled it, unless `force`."""
-        now = made_by(settings, skip_bad=skip_bad) | {"to": target.name}
+        _refuse_parts(folder)
+        record = cls(folder, settings.model, made_by(settings) | {"to": target.name})
         there = _load(folder / RECORD)
-        outputs = _outputs(folder, target)
-        if there is None:
-            return cls(folder, settings.model, now, outputs if force else set())
-        if there["settings"] in (now, now | {"skip_bad": False}):  # outputs made without skipping lack nothing
-            return cls(folder, there["model"], now, set(there["outdated"]), exists=True)
-        if force or not any(_visible(folder)):
-            return cls(folder, settings.model, now, outputs | set(there["outdated"]), exists=True)
-        raise DisconerError(
-            "This folder was filled with other settings",
-            where=Where(str(folder)),
-            got=difference(_named(there["settings"], there["model"]), _named(now, settings.model)),
-            fix=_FIX,
-        )
-
-    def is_current(self, output: Path) -> bool:
-        """Whether an existing output was made with these settings."""
-        if not self.exists and str(output.relative_to(self.folder)) not in self.outdated:
+        if there is None or force or not any(visible(folder)):
+            return record
+        if there["format"] == _EARLIER:
             raise DisconerError(
-                "This output already exists, and the folder has no record of the model and settings that made it",
-                where=Where(str(output)),
-                fix=_FIX,
+                "This folder was filled by an earlier version of disconer, which did not record the inputs",
+                where=Where(str(folder)),
+                fix=OTHER_FOLDER,
             )
-        return str(output.relative_to(self.folder)) not in self.outdated
+        if there["settings"] != record.settings:
+            raise DisconerError(
+                "This folder was filled with other settings",
+                where=Where(str(folder)),
+                got=difference(_named(there["settings"], there["model"]), _named(record.settings, record.model)),
+                fix=OTHER_FOLDER,
+            )
+        record.model = there["model"]
+        return record
 
-    @contextmanager
-    def kept(self) -> Iterator[set[str]]:
-        """Keep the record while a run fills the folder, and after it. Yields a set for the outputs that it writes."""
-        self.save()
-        self.exists = True
-        renewed: set[str] = set()
-        try:
-            yield renewed
-        finally:
-            if not self.outdated.isdisjoint(renewed):
-                self.save(renewed)
+    @property
+    def made_by(self) -> str:
+        """A digest of model and settings."""
+        return blake2b(json.dumps(self.settings, sort_keys=True).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
-    def save(self, renewed: Collection[str] = ()) -> None:
-        """Write the record. renewed: outputs that this run has written."""
-        self.outdated.difference_update(renewed)
-        content = {
-            "format": FORMAT_VERSION,
-            "model": self.model,
-            "settings": self.settings,
-            "outdated": sorted(self.outdated),
-        }
+    def origins(self) -> Origins:
+        return Origins.load(self.folder, self.made_by)
+
+    def save(self) -> None:
+        content = {"format": FORMAT_VERSION, "model": self.model, "settings": self.settings}
         self.folder.mkdir(parents=True, exist_ok=True)
         replace_file(self.folder / RECORD, json.dumps(content, indent=1).encode())
 
@@ -96,7 +78,8 @@ def _load(path: Path) -> dict[str, Any] | None:
         return None
     try:
         content = json.loads(path.read_bytes())
-        if content["format"] == FORMAT_VERSION and isinstance(content["settings"], dict) and content.keys() >= _KEYS:
+        known = content["format"] in (FORMAT_VERSION, _EARLIER)
+        if known and isinstance(content["settings"], dict) and "model" in content:
             return dict(content)
         raise ValueError(f"format {content['format']}")
     except (ValueError, KeyError, TypeError) as error:
@@ -113,12 +96,36 @@ def _named(settings: dict[str, Any], model: str) -> dict[str, Any]:
     return settings | {"model": f"{model} (digest {str(settings.get('model'))[:_SHOWN_DIGITS]})"}
 
 
-def _visible(folder: Path) -> Iterable[Path]:
+def visible(folder: Path) -> Iterable[Path]:
     """The files of a folder. Folders that a run left empty hold nothing that could be taken for an output."""
     paths = (path for path in folder.rglob("*") if not path.is_dir()) if folder.is_dir() else ()
     return (path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts))
 
 
-def _outputs(folder: Path, target: Format) -> set[str]:
-    """Files that a run would take for its outputs."""
-    return {str(path.relative_to(folder)) for path in _visible(folder) if path.name.endswith(target.suffixes[0])}
+def n_outputs(folder: Path, target: Format) -> int:
+    """The number of files that a run could take for its outputs."""
+    return sum(path.name.endswith(target.suffixes[0]) for path in visible(folder))
+
+
+def _refuse_parts(folder: Path) -> None:
+    shards = folder.glob(_SHARDS) if not (folder / RECORD).exists() else ()  # else the user named inputs like that
+    if any(shards) or any(folder.glob(_RAY)):
+        raise DisconerError(
+            "This folder holds the parts of a prediction with --shard or --ray, which other outputs would be read with",
+            where=Where(str(folder)),
+            fix="Choose another folder for --out.",
+        )
+
+
+def refuse_outputs(folder: Path) -> None:
+    """Refuse a folder with an output for each input, for the parts of a prediction."""
+    record = folder / RECORD
+    if not record.exists():
+        return
+    if any(visible(folder)):
+        raise DisconerError(
+            "This folder holds outputs of single inputs, which parts would be read with",
+            where=Where(str(folder)),
+            fix="Choose another folder for --out.",
+        )
+    record.unlink()  # of a run that wrote nothing

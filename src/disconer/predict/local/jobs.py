@@ -65,10 +65,8 @@ class Jobs:
         self._ledger = ledger
         self._seen = SeenIds()
 
-    def run(self) -> Iterator[str | None]:
-        """Run the tasks, and yield for each document that is finished the file that it is in, if it has its own. If one
-        task fails, all are stopped.
-        """
+    def run(self) -> Iterator[None]:
+        """Run the tasks, and yield for each document or file that is finished. If one task fails, all are stopped."""
         outcomes: dict[int, Outcome] = {}
         messages: SimpleQueue[Message] = SimpleQueue()
         with ExitStack() as running:
@@ -92,7 +90,7 @@ class Jobs:
         for outcome in self.outcomes:
             self._ledger.add(outcome.ledger)
 
-    def _hear(self, number: int, message: dict[str, Any]) -> Iterator[str | None]:
+    def _hear(self, number: int, message: dict[str, Any]) -> Iterator[None]:
         if "error" in message:
             raise error_from_dict(message["error"])
         if "failed" in message:
@@ -107,7 +105,7 @@ class Jobs:
         if "document" in message and not self._seen.add(message["document"]):
             self._ledger.error(_same_id(message["document"]))
         for _ in range(message.get("finished", 0)):
-            yield message.get("output")
+            yield
 
     def _named(self, number: int) -> str:
         return NETWORK_NAME if number == NETWORK else f"Worker {number + 1} of {len(self.tasks)}"

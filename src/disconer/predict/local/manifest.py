@@ -44,17 +44,19 @@ class Identity:
 
 
 def identify(inputs: Sequence[Unit], settings: Settings, *, skip_bad: bool) -> Identity:
-    return Identity(_input(inputs), model_identity(find_model(settings.model)), _asked(settings, skip_bad=skip_bad))
+    asked = _asked(settings) | {"skip_bad": skip_bad}
+    return Identity(_input(inputs), model_identity(find_model(settings.model)), asked)
 
 
-def made_by(settings: Settings, *, skip_bad: bool) -> dict[str, Any]:
+def made_by(settings: Settings) -> dict[str, Any]:
     """What an output depends on besides the input: the model's digest and all settings."""
-    return {"model": model_identity(find_model(settings.model))} | _asked(settings, skip_bad=skip_bad)
+    return {"model": model_identity(find_model(settings.model))} | _asked(settings)
 
 
-def _asked(settings: Settings, *, skip_bad: bool) -> dict[str, Any]:
+def _asked(settings: Settings) -> dict[str, Any]:
     asked = {name: value for name, value in asdict(settings).items() if name not in _ELSEWHERE}
-    return asked | {"skip_bad": skip_bad, "disconer": __version__}
+    labels = settings.chosen_labels
+    return asked | {"labels": labels and ",".join(sorted(set(labels))), "disconer": __version__}
 
 
 def difference(there: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
+from disconer.core.files import full_disk, is_full
 from disconer.core.ledger import Ledger
+from disconer.predict.files import Filled
 from disconer.predict.inputs import Share
 from disconer.predict.local.parts import Part
 from disconer.predict.settings import Settings
@@ -32,7 +34,7 @@ class Task:
     """A worker's task.
 
     inputs: paths with their formats. out: a part to write, or with `to`, a folder to fill with files of that format.
-    outdated: files of that folder that do not count as done.
+    made_by: of what model and settings files of that folder must be to count as done; see `Origins`.
     network: where another process has the network; None: the worker loads it.
     """
 
@@ -43,7 +45,7 @@ class Task:
     to: str | None = None
     force: bool = False
     skip_bad: bool = False
-    outdated: tuple[str, ...] = ()
+    made_by: str = ""
     network: Address | None = None
 
     def to_json(self) -> str:
@@ -64,21 +66,20 @@ def _address(fields: Mapping[str, Any] | None) -> Address | None:
 
 @dataclass(slots=True)
 class Outcome:
-    """A worker's result: a part, or the number of files of a folder; and its ledger."""
+    """A worker's result: a part, or what it made of a folder; and its ledger."""
 
     part: Part | None = None
-    written: int = 0
-    done: int = 0
+    filled: Filled = field(default_factory=Filled)
     ledger: Ledger = field(default_factory=Ledger)
 
     def to_dict(self) -> dict[str, Any]:
         part = self.part and asdict(self.part) | {"path": str(self.part.path)}
-        return {"part": part, "written": self.written, "done": self.done, "ledger": ledger_to_dict(self.ledger)}
+        return {"part": part, "filled": asdict(self.filled), "ledger": ledger_to_dict(self.ledger)}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Outcome:
         part = fields["part"] and part_from_dict(fields["part"])
-        return cls(part, fields["written"], fields["done"], ledger_from_dict(fields["ledger"]))
+        return cls(part, Filled(**fields["filled"]), ledger_from_dict(fields["ledger"]))
 
 
 def part_from_dict(fields: Mapping[str, Any]) -> Part:
@@ -118,6 +119,7 @@ def error_from_dict(fields: Mapping[str, Any]) -> DisconerError:
 
 
 GRACE = 5.0  # seconds to tidy up in
+_AGAIN = 0.01  # seconds, for a destructor to end
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -126,7 +128,7 @@ def run_as_child(do: Callable[[str, Send], None]) -> None:
     """Do the task on the first line of stdin; errors are messages."""
     send = _channel()
     task = sys.stdin.readline()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGTERM, _stop)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _send_warnings(send)
     try:
@@ -137,8 +139,25 @@ def run_as_child(do: Callable[[str, Send], None]) -> None:
         send({"error": error_to_dict(error)})
         sys.exit(1)
     except Exception as error:
-        send({"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()})
+        if is_full(error):
+            send({"error": error_to_dict(full_disk(getattr(error, "filename", None)))})
+        else:
+            send({"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()})
         sys.exit(1)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # an exception while Python ends would be printed, and ignored
+
+
+def _stop(*_: object) -> None:
+    """Exit, by an exception that lets partial files be removed."""
+    sys.unraisablehook = _stop_again
+    sys.exit(128 + signal.SIGTERM)
+
+
+def _stop_again(ignored: sys.UnraisableHookArgs) -> None:
+    """Python ignores an exit within a destructor: repeat it. Other errors there are due to stopping, and not shown."""
+    if isinstance(ignored.exc_value, SystemExit):
+        threading.Timer(_AGAIN, os.kill, (os.getpid(), signal.SIGTERM)).start()
 
 
 def _channel() -> Send:

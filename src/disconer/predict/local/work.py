@@ -12,10 +12,10 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Amount, Ledger
 from disconer.core.progress import progress
 from disconer.formats import Format, write
-from disconer.predict.files import Folder, annotated
+from disconer.predict.files import Filled, Folder, annotated
 from disconer.predict.inputs import WHOLE, Share, Unit
 from disconer.predict.lazy import LazyRecognizer
-from disconer.predict.local.folder_record import FolderRecord
+from disconer.predict.local.folder_record import FolderRecord, n_outputs, refuse_outputs
 from disconer.predict.local.jobs import Jobs, default_jobs
 from disconer.predict.local.manifest import Manifest, difference, identify, manifest_path, part_path
 from disconer.predict.local.messages import Outcome, Task
@@ -50,32 +50,34 @@ class Work:
             write(written.counted(documents), out, target.name, self.ledger, force=force)
         return written
 
-    def into_folder(self, out: Path, target: Format, *, force: bool) -> tuple[int, int]:
-        """Fill a folder; returns the number of new and of existing outputs.
-
-        If none is missing, no model is loaded and no worker is started.
-        """
-        record = FolderRecord.open(out, target, self.settings, skip_bad=self.ledger.skip_bad, force=force)
-        folder = Folder(out, target, self.ledger, force=force, is_current=record.is_current)
+    def into_folder(self, out: Path, target: Format, *, force: bool) -> Filled:
+        """Fill a folder. If no output is missing, no model is loaded and no worker is started."""
+        record = FolderRecord.open(out, target, self.settings, force=force)
+        folder = Folder(record.origins(), target, self.ledger, force=force)
         folder.check(self.inputs)
-        record.outdated.update(folder.older_than_input(self.inputs))
-        with record.kept() as renewed:
-            if self.jobs != 1 and (done := self._finished(folder)):
-                return 0, done
-            if (n_jobs := self._n_jobs()) == 1:
-                with self._recognizer() as recognizer:
-                    outputs = folder.fill(self.inputs, recognizer)
-                    renewed.update(progress(outputs, "outputs", self._n_outputs(target)))
-                return folder.written, folder.done
-            task = replace(self._task(str(out), to=target.name, force=force), outdated=tuple(record.outdated))
-            jobs = self._jobs([replace(task, share=share) for share in WHOLE.split(n_jobs)])
-            renewed.update(output for output in progress(jobs.run(), "documents") if output)
-        return sum(one.written for one in jobs.outcomes), sum(one.done for one in jobs.outcomes)
+        record.save()
+        filled = self._filled(folder)
+        filled.others = n_outputs(out, target) - filled.written - filled.done
+        return filled
+
+    def _filled(self, folder: Folder) -> Filled:
+        if self.jobs != 1 and (done := self._finished(folder)):
+            return Filled(done=done)
+        if (n_jobs := self._n_jobs()) == 1:
+            with self._recognizer() as recognizer:
+                for _ in progress(folder.fill(self.inputs, recognizer), "outputs", self._n_outputs(folder.format)):
+                    pass
+            return folder.filled
+        task = self._task(str(folder.path), to=folder.format.name, force=folder.force)
+        task = replace(task, made_by=folder.origins.made_by)
+        outcomes = self._run([replace(task, share=share) for share in WHOLE.split(n_jobs)])
+        return sum((one.filled for one in outcomes), start=Filled())
 
     def into_part(self, folder: Path, share: Share, *, force: bool) -> Part | None:
         """Predict a shard into a folder of parts; None if it already exists."""
         identity = identify(self.inputs, self.settings, skip_bad=self.ledger.skip_bad)
         finished = manifest_path(folder, share)
+        refuse_outputs(folder)
         if finished.exists() and not force:
             there = Manifest.load(finished).identity
             if there != identity:
@@ -98,11 +100,11 @@ class Work:
     def _finished(self, folder: Folder) -> int:
         """The number of outputs of a folder if none is missing, else 0; the input is read up to the first that is."""
         ledger = Ledger(skip_bad=self.ledger.skip_bad)
-        seen = replace(folder, ledger=ledger)
+        seen = replace(folder, ledger=ledger, filled=Filled())
         if seen.is_left(self.inputs):
             return 0
         self.ledger.add(ledger)
-        return seen.done
+        return seen.filled.done
 
     def _n_outputs(self, target: Format) -> int | None:
         """The number of outputs of a folder; None if unknown before everything is read."""

@@ -12,6 +12,7 @@ from disconer.predict.inputs import Unit, units
 from disconer.predict.lazy import LazyRecognizer
 from disconer.predict.local.messages import Outcome, Send, Task, run_as_child
 from disconer.predict.local.parts import write_part
+from disconer.predict.origins import Origins
 from disconer.predict.settings import Annotator
 
 
@@ -33,13 +34,11 @@ def do(task: Task, send: Send) -> Outcome:
 
 def _fill(task: Task, inputs: list[Unit], annotator: Annotator, outcome: Outcome, send: Send) -> None:
     assert task.to is not None
-    out, outdated = Path(task.out), frozenset(task.outdated)
-    folder = Folder(out, format_named(task.to), outcome.ledger, force=task.force)
+    origins = Origins.load(Path(task.out), task.made_by)
+    folder = Folder(origins, format_named(task.to), outcome.ledger, force=task.force, filled=outcome.filled)
     folder.see = lambda id: send({"document": id})
-    folder.is_current = lambda output: str(output.relative_to(out)) not in outdated
-    for output in folder.fill(inputs, annotator, task.share):
-        send({"finished": 1, "output": output})
-    outcome.written, outcome.done = folder.written, folder.done
+    for _ in folder.fill(inputs, annotator, task.share):
+        send({"finished": 1})
 
 
 def _work(task: str, send: Send) -> None:

@@ -15,6 +15,7 @@ from posixpath import basename
 from typing import Any, BinaryIO, Protocol
 
 from disconer.core.errors import DisconerError, Where
+from disconer.core.files import full_disk_reported
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats.native import to_line
@@ -206,7 +207,7 @@ class Parts:
         with reaching(self.url):
             stream = self._fs.open(unfinished, "wb")
         try:
-            with stream:
+            with full_disk_reported(f"{self.url}/{basename(path)}"), stream:
                 yield stream
         except BaseException:
             self._fs.rm_file(unfinished)
