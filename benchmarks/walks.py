@@ -99,7 +99,7 @@ def show_usual() -> None:
     subprocess.run([*this, "predict", "--text", TEXT], check=True)
     with tempfile.TemporaryDirectory() as folder:
         data, config = Path(folder, "demo.jsonl"), Path(folder, "config.yaml")
-        with gzip.open(Path(ROOT, "demo", "train.jsonl.gz"), "rt", encoding="utf-8") as documents:
+        with gzip.open(Path(ROOT, "demo", "criteria", "train.jsonl.gz"), "rt", encoding="utf-8") as documents:
             data.write_text("".join(islice(documents, N_DOCUMENTS)), encoding="utf-8")
         config.write_text(CONFIG.format(data=data), encoding="utf-8")
         subprocess.run([*this, "train", str(config), "--out", str(Path(folder, "run"))], check=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.console import progress, report, show_evaluation
-from disconer.cli.model_options import PrecisionOption, RuntimeOption
+from disconer.cli.model_options import PrecisionOption, RuntimeOption, ThresholdOption
 from disconer.core.corpus import labels_named, with_labels, with_scores_from
 from disconer.core.errors import DisconerError, Where, listed
 from disconer.core.ledger import Ledger
@@ -163,16 +163,7 @@ def evaluate_cli(
         str | None,
         typer.Option("--labels", metavar="A,B", help="Only entities with these labels, gold and predicted."),
     ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            "--threshold",
-            min=0,
-            max=1,
-            help="Minimum score of predicted entities. A low one, down to about 0.1, also counts what the model would "
-            "not report by itself. Default: what it reports.",
-        ),
-    ] = None,
+    threshold: ThresholdOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all metrics as JSON.")] = False,
     html: Annotated[
         Path | None,

@@ -18,3 +18,13 @@ PrecisionOption = Annotated[
 RuntimeOption = Annotated[
     RuntimeName | None, typer.Option("--runtime", help="onnx or torch; default: torch on a GPU, else ONNX Runtime.")
 ]
+ThresholdOption = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        min=0,
+        max=1,
+        help="Minimum score of the model's entities. A low one, down to about 0.1, also gives what the model would not "
+        "report by itself. Default: what it reports.",
+    ),
+]

@@ -15,7 +15,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from disconer.cli.console import report, say_written
-from disconer.cli.model_options import PrecisionOption, RuntimeOption
+from disconer.cli.model_options import PrecisionOption, RuntimeOption, ThresholdOption
 from disconer.cli.outputs import (
     check_folder,
     check_output,
@@ -77,16 +77,7 @@ def predict_cli(
     labels: Annotated[
         str | None, typer.Option("--labels", metavar="A,B", help="Only entities with these labels.")
     ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            "--threshold",
-            min=0,
-            max=1,
-            help="Minimum score. A low one, down to about 0.1, also finds what the model would not report by itself. "
-            "Default: what it reports.",
-        ),
-    ] = None,
+    threshold: ThresholdOption = None,
     splitter: Annotated[
         SplitterName | None,
         typer.Option(

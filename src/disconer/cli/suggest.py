@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from disconer.cli.console import progress, report
+from disconer.cli.model_options import ThresholdOption
 from disconer.cli.outputs import forget_own_losses
 from disconer.core.corpus import labels_named
 from disconer.core.errors import DisconerError, Where
@@ -97,16 +98,7 @@ def suggest_cli(
         typer.Option("--model", "-m", metavar="M", help="Folder or name of the model; default: clinical-trials."),
     ] = None,
     labels: Annotated[str | None, typer.Option("--labels", metavar="A,B", help="Suggest only these labels.")] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            "--threshold",
-            min=0,
-            max=1,
-            help="Minimum score. A low one, down to about 0.1, also suggests what the model would not report by "
-            "itself. Default: what it reports.",
-        ),
-    ] = None,
+    threshold: ThresholdOption = None,
     scores: Annotated[bool, typer.Option("--scores", help="Add each suggestion's score as a note.")] = False,
     conflicting: Annotated[
         bool,

@@ -18,6 +18,11 @@ RUN_FOLDERS = ("best", "last")  # the models of a training run
 TRAINING_STATE, ADAPTATION_STATE = "training.pt", "adaptation/state.pt"
 
 
+def is_bundled(path: Path) -> bool:
+    """Whether a file is part of disconer, and so trusted as its code is: it need not be checked each time."""
+    return path.resolve().is_relative_to(BUNDLED.resolve())
+
+
 def user_folder() -> Path:
     """The system's folder for the user's disconer files."""
     from platformdirs import user_data_path

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from disconer.core.corpus import labels_named
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.predict.settings import Settings
@@ -30,7 +31,7 @@ def load_recognizer(settings: Settings, network: Address | None = None) -> Recog
         precision=settings.precision,
         parser=settings.parser,
         keep_parses=True,
-        labels=settings.chosen_labels,
+        labels=None if settings.labels is None else labels_named(settings.labels),
         threshold=settings.threshold,
         splitter=settings.splitter,
     )
@@ -41,7 +42,7 @@ def _model(settings: Settings, network: Address | None) -> AnyModel:
     if network is not None:
         from disconer.predict.shared.client import load_shared
 
-        return load_shared(folder, network, near=settings.near_misses)
+        return load_shared(folder, network, near=settings.threshold is not None)
     from disconer.predict.loading import load
 
     return load(folder, runtime=settings.runtime, device=settings.device, precision=settings.precision)

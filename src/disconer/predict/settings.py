@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from disconer.core.corpus import labels_named
 from disconer.core.types import Document
 from disconer.text import SplitterName
 
@@ -39,12 +38,3 @@ class Settings:
     precision: Precision = "fp32"
     splitter: SplitterName | None = None
     runtime: RuntimeName | None = None
-
-    @property
-    def chosen_labels(self) -> list[str] | None:
-        return None if self.labels is None else labels_named(self.labels)
-
-    @property
-    def near_misses(self) -> bool:
-        """Whether the model gives more than it would report by itself, to be chosen by the threshold."""
-        return self.threshold is not None

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from disconer.core.corpus import labels_named
 from disconer.core.errors import DisconerError, Where, listed
 from disconer.core.places import CONFIG
 from disconer.core.version import __version__
@@ -55,8 +56,8 @@ def made_by(settings: Settings) -> dict[str, Any]:
 
 def _asked(settings: Settings) -> dict[str, Any]:
     asked = {name: value for name, value in asdict(settings).items() if name not in _ELSEWHERE}
-    labels = settings.chosen_labels
-    return asked | {"labels": labels and ",".join(sorted(set(labels))), "disconer": __version__}
+    labels = None if settings.labels is None else ",".join(sorted(set(labels_named(settings.labels))))
+    return asked | {"labels": labels, "disconer": __version__}
 
 
 def difference(there: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from disconer.config import HeadSettings
 from disconer.core.background import made_ahead
 from disconer.core.cores import chosen_threads, has_vnni
 from disconer.core.errors import DisconerError, Where, first_line
+from disconer.core.places import is_bundled
 from disconer.nn.arrays import LANE_PLACES, LANE_WORDS, WordArrays, lanes_of
 from disconer.nn.heads.kind import kind_of
 from disconer.nn.runtime import RuntimeName
@@ -167,7 +168,8 @@ def _load(graph: Path | bytes, place: Path, weights: Mapping[str, Array] | None 
     """place: of the graph, for messages. weights: those that are not in it, by name."""
     from onnxruntime import InferenceSession, OrtValue, SessionOptions
 
-    _refuse_other_files(graph, place, weights or {})
+    if not is_bundled(place):
+        _refuse_other_files(graph, place, weights or {})
     options = SessionOptions()
     options.add_session_config_entry("session.load_model_format", "ONNX")  # what was checked is what is loaded
     if not has_vnni():  # sums of products of 8 bits would overflow in 16: they are computed more slowly, and exactly

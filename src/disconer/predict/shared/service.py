@@ -68,7 +68,7 @@ def serve(task: NetworkTask) -> None:
 
         settings = task.settings
         runtime = load_model(find_model(settings.model)).runtime(settings.device, settings.precision)
-        Service(runtime.near() if settings.near_misses else runtime, listener).run()
+        Service(runtime if settings.threshold is None else runtime.near(), listener).run()
 
 
 def _serve(task: str, send: Send) -> None:

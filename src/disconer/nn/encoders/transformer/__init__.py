@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
+from disconer.core.places import is_bundled
 from disconer.core.types import Sentence
 from disconer.nn.encoders import Words
 from disconer.nn.encoders.transformer.subword_cache import (
@@ -250,9 +251,11 @@ def load_saved_tokenizer(folder: Path, description: Mapping[str, Any], *, paddin
 
     path, n_ids = folder / TOKENIZER, description.get(VOCABULARY_SIZE)
     with damaged_tokenizers(path):
-        tokenizer = Tokenizer.from_str(checked_tokenizer(path, n_ids))
+        content = path.read_text("utf-8") if is_bundled(path) else checked_tokenizer(path, n_ids)
+        tokenizer = Tokenizer.from_str(content)
         reader = SubwordTokenizer(SavedTokenizer(tokenizer, padding), case=reads_case(description))
-    reader.check_special(n_ids, Where(str(path)))
+    if not is_bundled(path):
+        reader.check_special(n_ids, Where(str(path)))
     return reader
 
 
