@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from disconer.core.places import BUNDLED_MODELS, is_bundled
+from disconer.core.places import BUNDLED, BUNDLED_MODELS, is_bundled
 
 
 def test_only_what_is_in_the_package_is_bundled(tmp_path: Path) -> None:
@@ -13,4 +13,4 @@ def test_only_what_is_in_the_package_is_bundled(tmp_path: Path) -> None:
     assert not is_bundled(model / ".." / ".." / ".." / "elsewhere")
     (tmp_path / "link").symlink_to(model)
     assert is_bundled(tmp_path / "link")
-    assert not is_bundled(Path(f"{BUNDLED_MODELS}-of-others") / "model")
+    assert not is_bundled(Path(f"{BUNDLED}-of-others") / "model")
