@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
 from disconer.cli.console import report, say_written
+from disconer.cli.inputs import given_inputs
 from disconer.cli.model_options import PrecisionOption, RuntimeOption, ThresholdOption
 from disconer.cli.outputs import (
     check_folder,
@@ -26,13 +25,12 @@ from disconer.cli.outputs import (
     target_format,
 )
 from disconer.cli.predict_on_ray import predict_on_ray, refuse_with_ray, refuse_without_ray
-from disconer.core.errors import DisconerError, Where, excerpt
+from disconer.core.errors import DisconerError
 from disconer.core.ledger import Amount, Ledger
 from disconer.core.types import Document
 from disconer.formats import Format, format_named, note_unread, sniff, write
 from disconer.formats.remote import open_source
 from disconer.formats.source import Source
-from disconer.formats.unrecognised import refuse_pubtator
 from disconer.predict.files import Filled, Folder, all_documents
 from disconer.predict.inputs import Share, Unit, units
 from disconer.predict.lazy import LazyRecognizer, load_recognizer
@@ -44,10 +42,6 @@ from disconer.predict.settings import Settings
 from disconer.store.names import default_model
 from disconer.text import SplitterName
 
-Given = tuple[str, str | None]  # a path and its format
-AnyError = TypeVar("AnyError", bound=DisconerError)
-
-STDIN = "-"
 TEXT_ID = "text"  # the id of the document made from --text
 PART_FORMAT = "jsonl"
 MAX_WIDTH = 120  # columns of text: longer lines are hard to read
@@ -155,7 +149,7 @@ def predict_cli(
             _write_text(_sound(text), settings, to_format, path, force=force)
         return
     ledger = Ledger(skip_bad=skip_bad)
-    with _inputs(inputs or [], from_format, ledger) as given:
+    with given_inputs(inputs or [], from_format, ledger) as given:
         found = [unit for path, format in given for unit in _units(open_source(path), format, ledger)]
         n_jobs = useful_jobs(jobs or 1, found) if jobs or ray is not None else None
         work = Work(given, found, settings, n_jobs, ledger)
@@ -217,51 +211,6 @@ def _write_text(text: str, settings: Settings, to_format: str | None, out: Path 
 def _sound(text: str) -> str:
     """A command-line argument without lone surrogates, which stand for bytes that are not UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-@contextmanager
-def _inputs(paths: list[str], from_format: str | None, ledger: Ledger) -> Iterator[list[Given]]:
-    """All inputs with their formats. Stdin is kept in a file while the block lasts; messages call it stdin."""
-    with tempfile.TemporaryDirectory() as folder:
-        spool = Path(folder) / "stdin"
-        try:
-            yield [_as_file(path, from_format, spool) for path in paths]
-        except DisconerError as error:
-            raise _of_stdin(error, spool) from error
-        finally:
-            ledger.examples[:] = [_of_stdin(error, spool) for error in ledger.examples]
-
-
-def _as_file(path: str, from_format: str | None, spool: Path) -> Given:
-    if path != STDIN:
-        _refuse_text(path)
-        return path, from_format
-    with open(spool, "wb") as stream:
-        shutil.copyfileobj(sys.stdin.buffer, stream)
-    return str(spool), from_format or _format_of_stdin(Source(spool))
-
-
-def _format_of_stdin(spool: Source) -> str:
-    """Plain text, unless its first line is a document of native JSONL."""
-    refuse_pubtator(spool)
-    (member,) = spool
-    return "jsonl" if format_named("jsonl").sniff(member.name, member.head()) else "text"
-
-
-def _of_stdin(error: AnyError, spool: Path) -> AnyError:
-    if error.where is None or error.where.path != str(spool):
-        return error
-    return error.changed(where=replace(error.where, path=spool.name))
-
-
-def _refuse_text(path: str) -> None:
-    """An argument that has spaces and is not a path may be meant as a text, which has its own option."""
-    if len(path.split()) > 1 and "://" not in path and not os.path.exists(path):
-        raise DisconerError(
-            "There is no such file or folder",
-            where=Where(excerpt(path)),
-            fix='Check the path. For a text instead of a file: --text "…".',
-        )
 
 
 def _units(source: Source, from_format: str | None, ledger: Ledger) -> Iterator[Unit]:
