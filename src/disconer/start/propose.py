@@ -123,8 +123,8 @@ def findings(proposed: Proposed, survey: Survey, splits: Splits) -> Iterator[str
     if survey.unaligned:
         yield f"Out of reach: {survey.unaligned:,} entities that cross sentences or cut words; see `disconer check`."
     if survey.cutting:
-        found = "that are none to find" if proposed.config.data.whole_words else "as some of yours do"
-        yield f"Inside a word: {survey.cutting:,} entities begin or end there, {found} (data.whole_words)."
+        then = "they will not be found" if proposed.config.data.whole_words else "predictions may, too"
+        yield f"{survey.cutting:,} entities begin or end inside a word: {then} (data.whole_words)."
     if survey.parsed and proposed.config.syntax.gcn is None:
         yield "The sentences have dependency heads; the section `syntax` can use them."
     if splits.taken:
