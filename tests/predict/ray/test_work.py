@@ -133,6 +133,43 @@ def test_another_model_setting_input_or_format_is_refused(notes: Path, model: Pa
     assert predicted(notes, out, model, force=True).written == N + 1
 
 
+@pytest.mark.parametrize("kind", ["texts", "jsonl", "xml"])
+@pytest.mark.parametrize("complete", [True, False])
+def test_another_text_of_the_same_size_is_noticed(model: Path, tmp_path: Path, kind: str, complete: bool) -> None:
+    source = tmp_path / ("in" if kind == "texts" else f"in.{kind}")
+    given = [document.replace(text=f"{document.text} {document.id}") for document in some_documents()]
+    if kind == "texts":
+        source.mkdir()
+        for document in given:
+            (source / f"{document.id}.txt").write_text(document.text)
+    else:
+        write(given, source)
+    out = tmp_path / "out"
+    predicted(source, out, model)
+    if not complete:
+        (out / ".disconer" / "part-000002.json").unlink()
+    changed = source / "d13.txt" if kind == "texts" else source
+    text = changed.read_text()
+    changed.write_text(text.replace("k d13", "p d13"))
+    with pytest.raises(DisconerError, match=r"part-000001: .* same names and sizes of files, but with another content"):
+        predicted(source, out, model)
+    changed.write_text(text)
+    assert predicted(source, out, model).parts_before == (4 if complete else 3)
+
+
+def test_a_text_that_could_not_be_read_is_found_once_it_can(model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    for number in range(9):  # the last is a part by itself, with which no document comes
+        (source / f"d{number}.txt").write_bytes(b"p \xff" if number == 8 else b"p k")
+    skipping = Ledger(skip_bad=True), Ledger(skip_bad=True), Ledger(skip_bad=True)
+    assert predicted(source, tmp_path / "out", model, ledger=skipping[0]).written == 8
+    assert predicted(source, tmp_path / "out", model, ledger=skipping[1]) == Outcome(written_before=8, parts_before=1)
+    (source / "d8.txt").write_bytes(b"p k")
+    assert predicted(source, tmp_path / "out", model, ledger=skipping[2]).written == 1
+    assert [ledger.errors.total() for ledger in skipping] == [1, 1, 0]
+
+
 def test_a_changed_part_and_foreign_files_are_refused(notes: Path, model: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     predicted(notes, out, model)
@@ -233,7 +270,9 @@ def test_blocks_travel_whole() -> None:
     error = BadInput("bad-syntax", "This line is not JSON", fix="Look.")
     ledger = Ledger(skip_bad=True)
     ledger.error(error)
-    block = Block(7, b"content", ["a", "\ud83d"], ledger, ["careful"], 3, error, ("ValueError: x", "where"))
+    block = Block(
+        7, b"content", ["a", "\ud83d"], ledger, ["careful"], 3, {0: "digest"}, error, ("ValueError: x", "where")
+    )
     back = Block.from_row(block.to_row())
     assert (str(back.error), back.ledger.errors) == (str(error), {"bad-syntax": 1})
     assert replace(back, ledger=ledger, error=error) == block
@@ -243,5 +282,5 @@ def test_a_full_disk_is_reported(tmp_path: Path, small_disk: int) -> None:
     parts = Parts(str(tmp_path), "jsonl", Identity("input", "model", {}))
     parts.open()
     with pytest.raises(DisconerError, match=r"part-000003\.jsonl: This file could not be written: the disk is full"):
-        parts.write(3, [Encoded(b"x" * (small_disk + 1))], [])
+        parts.write(3, [Encoded(b"x" * (small_disk + 1))], [], {})
     assert [path.name for path in tmp_path.rglob("*")] == [".disconer"]

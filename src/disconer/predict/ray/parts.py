@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from posixpath import basename
@@ -89,7 +89,7 @@ class Parquet:
 ENCODINGS: dict[str, Encoding] = {"jsonl": Jsonl(), "parquet": Parquet()}
 
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 HIDDEN = ".disconer"
 COMPLETE = "complete.json"
 _FILE = re.compile(r"part-\d{6}\.(?:jsonl|parquet)")
@@ -98,11 +98,12 @@ _MANIFEST = re.compile(r"part-(\d{6})\.json")
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A complete part: its number, counted from 0, its file's size in bytes, and its documents."""
+    """A complete part: its number, counted from 0, its file's size in bytes, its documents, a digest of its input."""
 
     number: int
     size: int
     ids: Sequence[str]
+    content: str
 
 
 class Parts:
@@ -130,14 +131,14 @@ class Parts:
             self._fs.makedirs(f"{self._root}/{HIDDEN}", exist_ok=True)
         return finished
 
-    def write(self, number: int, blocks: Iterable[Encoded], ids: Sequence[str]) -> None:
-        """Write a part. `ids` may grow while `blocks` are taken."""
+    def write(self, number: int, blocks: Iterable[Encoded], ids: Sequence[str], contents: Mapping[int, str]) -> None:
+        """Write a part. contents: digests of the input of parts. They and `ids` may grow while `blocks` are taken."""
         name = f"part-{number:06}"
         file = f"{self._root}/{name}{self._encoding.suffix}"
         with self._new_file(file) as stream:
             self._encoding.write(blocks, stream)
         with reaching(self.url):
-            part = {"size": self._fs.size(file), "documents": len(ids), "ids": list(ids)}
+            part = {"size": self._fs.size(file), "documents": len(ids), "ids": list(ids), "content": contents[number]}
         self._save(f"{name}.json", {"identity": self._identity, "part": part})
 
     def complete(self, n_parts: int, n_documents: int) -> None:
@@ -170,7 +171,7 @@ class Parts:
                 expected=f"a file of {manifest['part']['size']} bytes",
                 fix=f"Copy it again, or remove {self.url}/{HIDDEN}/{basename(path)} to predict it again.",
             )
-        return Finished(number, manifest["part"]["size"], manifest["part"]["ids"])
+        return Finished(number, manifest["part"]["size"], manifest["part"]["ids"], manifest["part"]["content"])
 
     def _names(self) -> list[str]:
         """All files of the folder, relative to it."""
