@@ -210,6 +210,34 @@ def test_an_id_is_written_once_even_by_two_runs(model: Path, tmp_path: Path, to:
     assert ledger.errors == {"duplicate-id": 1}
 
 
+@pytest.mark.parametrize("to", ["jsonl", "parquet"])
+def test_ids_that_become_alike_stay_distinct_over_blocks_and_runs(model: Path, tmp_path: Path, to: str) -> None:
+    given = ["a\ud800", "b\ufffd", "b\ufffd-3", *"xyz", "a\ud801", "a\ufffd", "b\ud800", "a\ufffd-2"]
+    with open(tmp_path / "in.jsonl", "w") as stream:
+        stream.writelines(json.dumps({"id": id, "text": "p in my " * 12}) + "\n" for id in given)  # three a block
+    plain, whole = Ledger(), Ledger()
+    write(read(tmp_path / "in.jsonl"), tmp_path / f"plain.{to}", to, plain)
+    predicted(tmp_path / "in.jsonl", tmp_path / "out", model, to=to, ledger=whole)
+    ids = [document.id for document in read(tmp_path / "out")]
+    assert ids == [document.id for document in read(tmp_path / f"plain.{to}")]
+    assert (whole.repairs, whole.losses) == (plain.repairs, plain.losses)
+    assert bool(plain.repairs) == (to == "parquet")
+    (tmp_path / "out" / ".disconer" / "part-000000.json").unlink()
+    assert predicted(tmp_path / "in.jsonl", tmp_path / "out", model, to=to).parts == 1
+    again = [document.id for document in read(tmp_path / "out")]
+    assert len(set(again)) == len(again) == len(given)
+    with pytest.raises(BadInput, match="Two documents have the same id"):
+        predicted(_one_more(tmp_path, "a\ud801"), tmp_path / "more", model, to=to)
+
+
+def _one_more(folder: Path, id: str) -> Path:
+    source = folder / "in"
+    source.mkdir()
+    (folder / "in.jsonl").rename(source / "a.jsonl")
+    (source / "b.jsonl").write_text(json.dumps({"id": id, "text": "p"}) + "\n")
+    return source
+
+
 def test_bad_input_is_named_or_counted(notes: Path, model: Path, tmp_path: Path) -> None:
     with open(notes, "a") as stream:
         stream.write("{broken\n")
@@ -282,5 +310,5 @@ def test_a_full_disk_is_reported(tmp_path: Path, small_disk: int) -> None:
     parts = Parts(str(tmp_path), "jsonl", Identity("input", "model", {}))
     parts.open()
     with pytest.raises(DisconerError, match=r"part-000003\.jsonl: This file could not be written: the disk is full"):
-        parts.write(3, [Encoded(b"x" * (small_disk + 1))], [], {})
+        parts.write(3, [Encoded(b"x" * (small_disk + 1), [])], {}, {})
     assert [path.name for path in tmp_path.rglob("*")] == [".disconer"]

@@ -11,12 +11,12 @@ from itertools import groupby
 from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.core.progress import progress
-from disconer.formats.seen_ids import SeenIds
 from disconer.predict.inputs import Unit
 from disconer.predict.local.jobs import RemoteTraceback, useful_jobs
 from disconer.predict.local.manifest import identify
 from disconer.predict.ray.blocks import END, Block, read_blocks
-from disconer.predict.ray.parts import Encoded, Finished, Parts
+from disconer.predict.ray.ids import StoredIds
+from disconer.predict.ray.parts import ENCODINGS, Encoded, Finished, Parts
 from disconer.predict.ray.plan import Cluster, Plan, blocks_per_part
 from disconer.predict.settings import Settings
 from disconer.store.names import find_model
@@ -46,7 +46,7 @@ class RayWork:
     ) -> None:
         self._inputs = inputs
         self._ledger = ledger
-        self._seen = SeenIds()
+        self._ids = StoredIds(ENCODINGS[to].stored)
         self._contents: dict[int, str] = {}
         self._outcome = Outcome()
         self._identity = identify(inputs, settings, skip_bad=ledger.skip_bad)
@@ -88,8 +88,7 @@ class RayWork:
         for part in finished:
             self._outcome.parts_before += 1
             self._outcome.written_before += len(part.ids)
-            for id in part.ids:
-                self._seen.add(id)
+            self._ids.remember(part.ids)
 
     def _checked(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """The blocks, none of which may be missing; their counts and warnings are collected."""
@@ -121,21 +120,20 @@ class RayWork:
 
     def _write(self, blocks: Iterable[Block], parts: Parts) -> None:
         for number, own in groupby(blocks, key=lambda block: block.number // self.plan.blocks_per_part):
-            ids: list[str] = []
+            ids: dict[str, str] = {}
             parts.write(number, (self._taken(block, ids) for block in own), ids, self._contents)
             self._outcome.parts += 1
             self._outcome.written += len(ids)
 
-    def _taken(self, block: Block, ids: list[str]) -> Encoded:
+    def _taken(self, block: Block, ids: dict[str, str]) -> Encoded:
         """The part of a block to be written: all of it, unless ids are duplicates."""
-        dropped = []
-        for at, id in enumerate(block.ids):
-            if self._seen.add(id):
-                ids.append(id)
-            else:
-                dropped.append(at)
+        own = [self._ids.add(id, self._ledger) for id in block.ids]
+        for id, stored in zip(block.ids, own, strict=True):
+            if stored is None:
                 self._ledger.error(_same_id(id))
-        return Encoded(block.content, dropped)
+            else:
+                ids[id] = stored
+        return Encoded(block.content, own)
 
 
 def _lost(block: Block | None) -> DisconerError:
