@@ -12,7 +12,8 @@ from typing import Any
 
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document
 
 SENTENCES = "sentences with their tokens"
 TREES = "dependency trees"
