@@ -38,8 +38,8 @@ from host import host, texts_of, timed, told  # noqa: E402
 from disconer import Document, read  # noqa: E402
 from disconer.formats.native import to_line  # noqa: E402
 from disconer.predict.chunks import chunk_documents  # noqa: E402
-from disconer.predict.inputs import BLOCK_RECORDS  # noqa: E402
 from disconer.predict.recognizer import Recognizer  # noqa: E402
+from disconer.predict.walk import BLOCK_RECORDS  # noqa: E402
 
 SMALL = 8  # the larger of two runs has this many times more texts
 WATCHED, PROFILED, PROFILED_ON_HOST = 4, 6, 8  # steps of the second epoch

@@ -21,9 +21,9 @@ from disconer.formats.native import to_line
 from disconer.nn.arrays import WordArrays
 from disconer.nn.windows import Found
 from disconer.predict.chunks import chunk_documents
-from disconer.predict.inputs import BLOCK_RECORDS
 from disconer.predict.lazy import collect_rarely
 from disconer.predict.recognizer import Recognizer
+from disconer.predict.walk import BLOCK_RECORDS
 
 ROUNDS = 5
 GPU_BATCHES = {"batch_subwords": 2**18, "batch_cells": 2**23, "batch_overhead": 2**14, "size_multiple": 8}

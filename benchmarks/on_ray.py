@@ -31,13 +31,14 @@ import psutil
 from disconer import read
 from disconer.core.ledger import Ledger
 from disconer.formats.source import Source
-from disconer.predict.inputs import BLOCK_RECORDS, units
+from disconer.predict.inputs import units
 from disconer.predict.ray import stream
 from disconer.predict.ray.blocks import Block
 from disconer.predict.ray.cluster import joined
 from disconer.predict.ray.plan import HERE, Cluster
 from disconer.predict.ray.work import RayWork
 from disconer.predict.settings import Settings
+from disconer.predict.walk import BLOCK_RECORDS
 from disconer.text import SPLITTERS
 
 WARM_UP = 4  # blocks, after which both actors have loaded their models

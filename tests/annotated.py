@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from disconer.core.types import Document, Entity, Fragment, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document, Entity, Fragment
 
 TEXT = "severe pain in knees and hands\nmild itching of left and right arm\n"
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from disconer.core.corpus import Corpus
 from disconer.core.errors import BadInput, DisconerError
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity, Fragment, Kind, Sentence, Token
+from disconer.core.sentence import Sentence, Token
+from disconer.core.types import Document, Entity, Fragment, Kind
 from disconer.core.version import __version__ as __version__
 from disconer.formats import read, write
 from disconer.formats.table import to_dataframe

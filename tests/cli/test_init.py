@@ -10,7 +10,7 @@ from disconer import BadInput, DisconerError, Document, Entity, read, write
 from disconer.cli import app
 from disconer.cli.init import init
 from disconer.config import load_config, preset_text
-from disconer.core.types import Sentence
+from disconer.core.sentence import Sentence
 
 TEXT = "Severe muscle pain and stiffness."
 

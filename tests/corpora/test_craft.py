@@ -8,7 +8,8 @@ import pytest
 
 from corpora.craft_distribution import concept_path, write_distribution
 from disconer import BadInput, DisconerError, Ledger, read, write
-from disconer.core.types import Document, Entity, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document, Entity
 from disconer.corpora import recipe_named
 
 RECIPE = recipe_named("craft")

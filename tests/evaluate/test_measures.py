@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 
 from annotated import SENTENCES, TEXT, annotated, entity, small_pairs
-from disconer.core.types import Document, Entity, Kind, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document, Entity, Kind
 from disconer.evaluate import Counts, evaluate
 
 

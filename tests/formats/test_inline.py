@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from disconer import BadInput, Document, Entity, Ledger, read, write
-from disconer.core.types import Sentence, Token
+from disconer.core.sentence import Sentence, Token
 from disconer.formats import sniff
 from disconer.formats.source import Source
 from strategies import documents, tokenised_documents

@@ -42,6 +42,8 @@ def test_every_id_is_new_once() -> None:
     names = [f"doc{number}" for number in range(5000)]
     assert all(ids.add(name) for name in names)
     assert not any(ids.add(name) for name in names)
+    assert all(name in ids for name in names)
+    assert "doc5000" not in ids
 
 
 @pytest.mark.parametrize("ids", HALVES + CONTROLS + SPACES + BREAKS)

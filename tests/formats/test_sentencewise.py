@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from disconer import Document, Entity, Ledger, read, write
-from disconer.core.types import Sentence, Token
+from disconer.core.sentence import Sentence, Token
 from disconer.formats.sentencewise import REPLACED, sentences_with_words, to_sentences
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from disconer import Document, Entity, write
 from disconer.formats.source import Source
-from disconer.predict import inputs as cut
+from disconer.predict import walk
 from disconer.predict.inputs import Unit, units
 
 FORMATS = ("jsonl", "jsonl.gz", "folder of texts", "folder of jsonl", "bioc-xml", "folder of bioc-xml")
@@ -51,5 +51,5 @@ def inputs(path: Path, format: str, n: int) -> list[Unit]:
 
 
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cut, "BLOCK_RECORDS", 4)
-    monkeypatch.setattr(cut, "BLOCK_BYTES", 250)
+    monkeypatch.setattr(walk, "BLOCK_RECORDS", 4)
+    monkeypatch.setattr(walk, "BLOCK_BYTES", 250)

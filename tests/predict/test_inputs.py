@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from disconer import BadInput, DisconerError, Ledger
 from disconer.formats.source import Source
-from disconer.predict.inputs import WHOLE, Cutter, Share, Walk, placed_documents, units, units_by_block
+from disconer.predict.inputs import WHOLE, Share, placed_documents, units, units_by_block
+from disconer.predict.walk import Cutter, Walk
 from predict.stand_in import FORMATS, documents, inputs, small_blocks
 
 

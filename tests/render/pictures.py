@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from annotated import annotated
-from disconer.core.types import Document, Sentence, Token
+from disconer.core.sentence import Sentence, Token
+from disconer.core.types import Document
 from disconer.render import render
 
 GOLDEN = Path(__file__).parent / "golden"

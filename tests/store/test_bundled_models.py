@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from shutil import copytree
 from textwrap import wrap
 
 import pytest
@@ -12,7 +13,8 @@ from disconer import Kind, Recognizer
 from disconer.core.places import BUNDLED_MODELS
 from disconer.demo import SENTENCE
 from disconer.render.marks import Mark
-from disconer.store.names import DEFAULT, RELEASE, description_of, find_model, known_models, named_models
+from disconer.store.description import read_description, write_description
+from disconer.store.names import CARD, DEFAULT, RELEASE, description_of, find_model, known_models, named_models
 from disconer.store.release import read_about
 
 RECIPES = Path(__file__).parents[2] / "recipes"
@@ -52,6 +54,13 @@ def test_it_is_described(name: str) -> None:
 def test_nothing_about_the_machine_that_made_it(name: str, file: str) -> None:
     text = (find_model(name) / file).read_text("utf-8")
     assert not [place for place in ("/home/", "/root/", "/tmp/", "/mnt/", "/work/") if place in text]
+
+
+@each
+def test_its_card_is_what_its_description_says(name: str, tmp_path: Path) -> None:
+    model = copytree(BUNDLED_MODELS / name, tmp_path / name)
+    write_description(model, read_description(model))
+    assert (model / CARD).read_text("utf-8") == (BUNDLED_MODELS / name / CARD).read_text("utf-8")
 
 
 @each

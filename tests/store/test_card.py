@@ -54,6 +54,13 @@ def test_many_labels_are_listed_once() -> None:
     assert all(made.count(f"`{label}`") == 1 for label in labels)
 
 
+def test_entities_within_words_are_among_the_limits_of_a_model_that_leaves_them_out() -> None:
+    said = 'They never begin or end between two letters or digits: "75 mg/m" in "75 mg/m2" is not found.'
+    whole = card(data={"train": "train.jsonl", "dev": "dev.jsonl", "whole_words": True})
+    assert f"- Entities never cross sentences. {said} No fragment of them is wider" in whole
+    assert said not in card()
+
+
 def test_without_a_width_limit_none_is_claimed() -> None:
     assert "wider than" not in card(head={"max_width": None})
 

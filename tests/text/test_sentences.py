@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from disconer import Document, read
-from disconer.core.types import Token
+from disconer.core.sentence import Token
 from disconer.text import SPLITTERS, TOKENIZERS, segment
 
 STOPS = {

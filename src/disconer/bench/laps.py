@@ -12,7 +12,8 @@ from torch import nn
 
 from disconer.bench.timing import Clock
 from disconer.config import Config
-from disconer.core.types import Document, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document
 from disconer.nn.arrays import WordArrays
 from disconer.nn.network import AnyNetwork
 from disconer.nn.reader import Reader, Subwords

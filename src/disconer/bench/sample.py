@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from disconer.core.background import made_ahead
 from disconer.core.cores import chosen_threads
 from disconer.core.errors import DisconerError
-from disconer.core.types import Document, Token
+from disconer.core.sentence import Token
+from disconer.core.types import Document
 from disconer.export.network_graph import example_inputs
 from disconer.export.tracing import tidied, trace
 from disconer.nn.arrays import WordArrays, word_arrays

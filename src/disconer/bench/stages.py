@@ -22,12 +22,13 @@ from disconer.bench.laps import (
 )
 from disconer.bench.sample import Sample
 from disconer.bench.timing import Clock, Jobs, Ratio, Timing, in_turns
-from disconer.core.types import Document, ordered_sentence
+from disconer.core.types import Document
 from disconer.nn.runtime import AnyModel, Device, Precision
 from disconer.predict.chunks import CHARACTERS_AHEAD, DOCUMENTS_AHEAD
 from disconer.predict.recognizer import Recognizer
 from disconer.store.checkpoint import Model
 from disconer.text import SPLITTERS, TOKENIZERS
+from disconer.text.sentences import ordered_sentence
 from disconer.text.syntax.attach import Account, Syntax
 from disconer.text.syntax.spec import model_syntax
 

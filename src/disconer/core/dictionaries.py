@@ -8,7 +8,8 @@ from typing import Any
 
 from disconer.core.derived import check_extent, check_surface
 from disconer.core.errors import BadInput, Where, excerpt
-from disconer.core.types import Document, Entity, Sentence, normalise
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document, Entity, normalise
 
 
 def entity_from_dict(values: Mapping[str, Any]) -> Entity:

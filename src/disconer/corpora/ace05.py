@@ -21,7 +21,8 @@ from xml.etree.ElementTree import Element
 from disconer.core.corpus import Corpus
 from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document, Entity
 from disconer.corpora.recipe import (
     SPLITS,
     Option,

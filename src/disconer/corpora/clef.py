@@ -16,7 +16,8 @@ from disconer.core.corpus import Corpus
 from disconer.core.derived import surface_fits
 from disconer.core.errors import BadInput
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity, Fragment, Kind, Sentence, Token
+from disconer.core.sentence import Sentence, Token
+from disconer.core.types import Document, Entity, Fragment, Kind
 from disconer.corpora.clef_files import Files, Mention, Note, dai, find_files, mentions
 from disconer.corpora.recipe import (
     Option,

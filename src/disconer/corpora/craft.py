@@ -29,7 +29,8 @@ from disconer.core.corpus import Corpus
 from disconer.core.derived import surface_fits
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity, Sentence, Token
+from disconer.core.sentence import Sentence, Token
+from disconer.core.types import Document, Entity
 from disconer.corpora.recipe import SPLITS, Recipe, files_of, missing_document, not_the_source, unique
 from disconer.formats import read
 from disconer.formats.entities import build_entity

@@ -19,7 +19,8 @@ from xml.etree.ElementTree import Element
 from disconer.core.corpus import Corpus
 from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity, Fragment, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document, Entity, Fragment
 from disconer.corpora import genia_lex
 from disconer.corpora.genia_lex import Piece, is_coordination
 from disconer.corpora.recipe import (

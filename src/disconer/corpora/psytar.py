@@ -30,7 +30,8 @@ from typing import NamedTuple
 from disconer.core.corpus import Corpus
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity, Fragment, Sentence, Token
+from disconer.core.sentence import Sentence, Token
+from disconer.core.types import Document, Entity, Fragment
 from disconer.corpora.recipe import SPLITS, Recipe, files_of, hashed_split, not_the_source, unique
 from disconer.corpora.xlsx import Row, Workbook
 from disconer.text import TOKENIZERS

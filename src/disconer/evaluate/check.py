@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity, Fragment, Kind, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document, Entity, Fragment, Kind
 from disconer.evaluate.measures import Counts, by_kind, unique
 from disconer.text import segment
 from disconer.text.alignment import Range, TokenEntity, align, to_fragments

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import cycle
 
-from disconer.core.types import Document, Entity, Fragment, Kind, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document, Entity, Fragment, Kind
 from disconer.evaluate.measures import Key
 from disconer.text import segment
 

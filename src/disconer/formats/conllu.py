@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Sentence, Token
+from disconer.core.sentence import Sentence, Token
+from disconer.core.types import Document
 from disconer.formats.format import Format, member_reader
 from disconer.formats.sentencewise import BOM, Block, blocks
 from disconer.formats.source import Member

@@ -12,7 +12,8 @@ from typing import Any
 
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document
 
 SENTENCES = "sentences with their tokens"
 TREES = "dependency trees"
@@ -113,10 +114,10 @@ def without_halves(document: Document) -> tuple[Document, int]:
     if not n_halves:
         return document, 0
     cleaned = document.replace(
-        id=_clean(document.id),
-        text=_clean(document.text),
+        id=replace_halves(document.id),
+        text=replace_halves(document.text),
         entities=tuple(
-            replace(entity, label=_clean(entity.label), id=entity.id and _clean(entity.id))
+            replace(entity, label=replace_halves(entity.label), id=entity.id and replace_halves(entity.id))
             for entity in document.entities
         ),
         sentences=document.sentences and tuple(map(_clean_relations, sentences)),
@@ -124,9 +125,10 @@ def without_halves(document: Document) -> tuple[Document, int]:
     return cleaned, n_halves
 
 
-def _clean(string: str) -> str:
+def replace_halves(string: str) -> str:
+    """The string with U+FFFD for each lone surrogate."""
     return _HALF_PAIR.sub("\ufffd", string)
 
 
 def _clean_relations(sentence: Sentence) -> Sentence:
-    return replace(sentence, relations=sentence.relations and tuple(map(_clean, sentence.relations)))
+    return replace(sentence, relations=sentence.relations and tuple(map(replace_halves, sentence.relations)))

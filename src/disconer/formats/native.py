@@ -17,7 +17,8 @@ from typing import Any, BinaryIO
 
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity, Sentence, Token
+from disconer.core.sentence import Sentence, Token
+from disconer.core.types import Document, Entity
 from disconer.formats.entities import build_entity
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import check_depth, leading_keys, parse_json, shown

@@ -60,10 +60,10 @@ def schema() -> pa.Schema:
     )
 
 
-def to_table(documents: Iterable[Document], ledger: Ledger) -> pa.Table:
-    """A row for each document."""
+def to_table(documents: Iterable[Document], ledger: Ledger, *, alike: bool = False) -> pa.Table:
+    """A row for each document. alike: whether ids that became alike are left so, as where rows are only some of all."""
     require_pyarrow()
-    return _table(_storable(documents, ledger))
+    return _table(_cleaned(documents, ledger) if alike else _storable(documents, ledger))
 
 
 def _table(documents: Iterable[Document]) -> pa.Table:
@@ -73,15 +73,15 @@ def _table(documents: Iterable[Document]) -> pa.Table:
 
 
 def _storable(documents: Iterable[Document], ledger: Ledger) -> Iterator[Document]:
+    return with_distinct_ids(_cleaned(documents, ledger), ledger)
+
+
+def _cleaned(documents: Iterable[Document], ledger: Ledger) -> Iterator[Document]:
     """The documents without lone surrogates."""
-
-    def cleaned() -> Iterator[Document]:
-        for document in documents:
-            document, n_halves = without_halves(document)
-            ledger.lost(REPLACED, n_halves)
-            yield document
-
-    return with_distinct_ids(cleaned(), ledger)
+    for document in documents:
+        document, n_halves = without_halves(document)
+        ledger.lost(REPLACED, n_halves)
+        yield document
 
 
 def require_pyarrow() -> None:

@@ -17,7 +17,8 @@ from typing import Any
 
 from disconer.core.errors import Where
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Fragment, Token
+from disconer.core.sentence import Token
+from disconer.core.types import Document, Fragment
 from disconer.formats.extras import carried, note_unsaid
 from disconer.formats.format import Format
 from disconer.formats.jsonfiles import field, json_writer, leading_keys, record_reader

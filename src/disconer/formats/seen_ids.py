@@ -33,13 +33,16 @@ class SeenIds:
         """
         if 2 * self._n_ids >= len(self._slots):
             self._grow()
-        key = hash(id) % 2**64 or 1  # 0 is a free slot's
+        key = _key(id)
         slot = _slot(self._slots, key)
         if self._slots[slot] == key:
             return False
         self._slots[slot] = key
         self._n_ids += 1
         return True
+
+    def __contains__(self, id: str) -> bool:
+        return self._slots[_slot(self._slots, _key(id))] != _FREE
 
     def _grow(self) -> None:
         slots = _table(2 * len(self._slots))
@@ -67,6 +70,10 @@ def with_distinct_ids(documents: Iterable[Document], ledger: Ledger) -> Iterator
 
 def _table(size: int) -> array[int]:
     return array("Q", bytes(8 * size))
+
+
+def _key(id: str) -> int:
+    return hash(id) % 2**64 or 1  # 0 is a free slot's
 
 
 def _slot(slots: array[int], key: int) -> int:

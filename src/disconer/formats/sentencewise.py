@@ -13,7 +13,8 @@ from typing import Any, BinaryIO
 
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Entity, Sentence, Token
+from disconer.core.sentence import Sentence, Token
+from disconer.core.types import Document, Entity
 from disconer.formats.entities import build_entity
 from disconer.formats.extras import note_trees, without_halves
 from disconer.formats.format import Writer, stream_writer

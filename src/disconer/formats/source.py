@@ -12,7 +12,9 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from posixpath import splitext
@@ -73,6 +75,10 @@ class Member:
     def read(self) -> bytes:
         with self.open() as stream:
             return stream.read()
+
+    def holding(self, content: bytes) -> Member:
+        """The member with its content, which has been read and is not read again."""
+        return replace(self, _open=partial(BytesIO, content))
 
     def text(self) -> str:
         return decode(self.read(), self.origin)

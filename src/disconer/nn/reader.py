@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from disconer.core.types import Sentence
+from disconer.core.sentence import Sentence
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from disconer.config import Config
-from disconer.core.types import Document, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document
 from disconer.nn.encoders import ENCODER_KINDS
 from disconer.nn.reader import Bools, Reader, Subwords, Text, TextsReader
 from disconer.text import SplitterName, segmenter

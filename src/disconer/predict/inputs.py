@@ -1,7 +1,7 @@
 """Inputs in units, cut into blocks: shard K of N takes every N-th block.
 
 A block goes through the model by itself. So its batches, and with them the last digits of scores, do not depend on the
-number of processes. Blocks are cut by what is known without parsing: positions and sizes.
+number of processes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from itertools import groupby
 from operator import itemgetter
 
@@ -17,7 +16,9 @@ from disconer.core.errors import BadInput, DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
 from disconer.formats import Format, format_named, read, sniff
+from disconer.formats.native import to_line
 from disconer.formats.source import Member, Source
+from disconer.predict.walk import Cutter, Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +56,6 @@ def units(source: Source, from_format: str | None = None) -> Iterator[Unit]:
         yield Unit(name, source if source.is_single_file else source.only(own), format)
 
 
-# A block ends once it has this much: about what the recogniser processes together.
-BLOCK_RECORDS = 1024
-BLOCK_BYTES = 200_000
-
-
 @dataclass(frozen=True, slots=True)
 class Share:
     """One of `of` shards of an input, counted from 1."""
@@ -87,6 +83,10 @@ class Share:
     def has(self, block: int) -> bool:
         return block % self.of == self.number - 1
 
+    def reads(self, block: int) -> bool:
+        """Whether its files are read: those of others are not opened."""
+        return self.has(block)
+
     def split(self, n: int) -> list[Share]:
         """This shard as `n` smaller ones.
 
@@ -99,58 +99,22 @@ class Share:
 WHOLE = Share(1, 1)
 
 
-class Cutter:
-    """Cuts a sequence of records into blocks.
+@dataclass(frozen=True, slots=True)
+class Reread(Share):
+    """A shard that is only read, to see whether it is what it was: it has no documents."""
 
-    block: that of the last record.
-    """
+    def has(self, block: int) -> bool:
+        return False
 
-    def __init__(self) -> None:
-        self.block = 0
-        self._n_records = 0
-        self._n_bytes = 0
-
-    def place(self, size: int) -> int:
-        """The block of the next record, given its size in bytes."""
-        if self._n_records == BLOCK_RECORDS or self._n_bytes >= BLOCK_BYTES:
-            self.block += 1
-            self._n_records = self._n_bytes = 0
-        self._n_records += 1
-        self._n_bytes += size
-        return self.block
+    def reads(self, block: int) -> bool:
+        return Share.has(self, block)
 
 
 # A file of many that is not larger than this is one record, parsed by one process only. Larger ones, and a file that
 # is the whole input, are parsed by all processes and divided by document.
 SMALL_FILE = 4 * 2**20
-_DIGEST_BYTES = 16
 
 Placed = tuple[int, Document]  # a document and its block
-
-
-class Walk:
-    """A digest of an input, which is the same for all shards of the same input."""
-
-    def __init__(self) -> None:
-        self.n_records = 0
-        self._cutter = Cutter()
-        self._seen = blake2b(digest_size=_DIGEST_BYTES)
-
-    def step(self, content: bytes, size: int) -> int:
-        """The block of the next record. `content` distinguishes it from others."""
-        self.n_records += 1
-        self._seen.update(content)
-        return self._cutter.place(size)
-
-    @property
-    def block(self) -> int:
-        """That of the last record."""
-        return self._cutter.block
-
-    @property
-    def digest(self) -> str:
-        """Of all records."""
-        return self._seen.hexdigest()
 
 
 def placed_documents(
@@ -195,13 +159,13 @@ def _placed(unit: Unit, ledger: Ledger, share: Share, walk: Walk, *, small: bool
             yield walk.block, document
     elif small or unit.format.name == "text":
         block = walk.step(f"{unit.name}\n{unit.size}\n".encode("utf-8", "replace"), unit.size)
+        own = replace(unit, source=walk.read(unit.source)) if share.reads(block) else unit
         if share.has(block):
-            yield from ((block, document) for document in unit.documents(ledger))
+            yield from ((block, document) for document in own.documents(ledger))
     else:
         faults = ledger if share.number == 1 else Ledger(skip_bad=ledger.skip_bad)  # counted by one process
         for document in unit.documents(faults):
-            text = document.text.encode("utf-8", "replace")
-            block = walk.step(text, len(text))
+            block = walk.step(to_line(document), len(document.text.encode("utf-8", "replace")))
             if share.has(block):
                 yield block, document
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sized
 from functools import cached_property
@@ -12,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar, get_args, overload
 
 from disconer.core.background import made_ahead
-from disconer.core.errors import DisconerError, DisconerWarning
+from disconer.core.errors import DisconerError
 from disconer.core.ledger import Ledger
 from disconer.core.progress import note
 from disconer.core.progress import progress as show_progress
@@ -32,14 +31,12 @@ from disconer.predict.chunks import (
     wanted_entities,
 )
 from disconer.predict.loading import load
+from disconer.predict.parsing import with_heads
 from disconer.store.names import find_model
 from disconer.text import SplitterName
 from disconer.text.syntax.attach import Account
 from disconer.text.syntax.spec import chosen_syntax
 from disconer.text.unused_splitter import UnusedSplitter
-
-WITHOUT_HEADS = "Some sentences have no dependency heads, which this model uses"
-PARSER_ADVICE = "Predictions without them are less accurate; another parser may help (parser=…, or --parser)."
 
 T = TypeVar("T")
 
@@ -294,13 +291,5 @@ class Recognizer:
         """Everything up to the network."""
         if self._unused_splitter:
             self._unused_splitter.see(documents)
-        return self._chunker(self._with_heads([self._windower.segment(document) for document in documents]))
-
-    def _with_heads(self, documents: list[Document]) -> list[Document]:
-        if self._syntax is None:
-            return documents
-        known = set(self.parsing.without)
-        parsed = self._syntax(documents, self.parsing)
-        for reason in self.parsing.without.keys() - known:
-            warnings.warn(f"{WITHOUT_HEADS}: {reason}. {PARSER_ADVICE}", DisconerWarning, stacklevel=2)
-        return parsed
+        segmented = [self._windower.segment(document) for document in documents]
+        return self._chunker(with_heads(segmented, self._syntax, self.parsing) if self._syntax else segmented)

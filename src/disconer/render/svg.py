@@ -10,7 +10,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from disconer.core.types import Document, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document
 from disconer.render.clusters import columns
 from disconer.render.lines import Line, Stretch, lines, pack, wrapped_lines
 from disconer.render.marks import Mark

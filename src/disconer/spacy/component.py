@@ -15,7 +15,8 @@ from spacy.util import raise_error
 
 from disconer.core.errors import DisconerError, DisconerWarning
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document
 from disconer.formats.docbin.documents import has_sentences, sentences_of
 from disconer.formats.docbin.groups import KEY, Placed, place, write_group
 from disconer.predict.settings import Precision

@@ -99,7 +99,14 @@ def model_card(
 
 def limits_in_words(config: Config, labels: Sequence[str]) -> str:
     """What the model can never find."""
-    return " ".join(["Entities never cross sentences.", *kind_of(config.head).limits(config.head, labels)])
+    return " ".join(_limits(config, labels))
+
+
+def _limits(config: Config, labels: Sequence[str]) -> Iterator[str]:
+    yield "Entities never cross sentences."
+    if config.data.whole_words:
+        yield 'They never begin or end between two letters or digits: "75 mg/m" in "75 mg/m2" is not found.'
+    yield from kind_of(config.head).limits(config.head, labels)
 
 
 def start_in_words(config: Config) -> str:

@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from disconer.core.types import Document, Entity, Fragment, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document, Entity, Fragment
 
 _new = tuple.__new__  # what `Fragment(…)` comes down to, at half the time
 

@@ -17,7 +17,8 @@ from itertools import groupby
 from typing import Literal, NamedTuple, Protocol
 
 from disconer.core.errors import DisconerError
-from disconer.core.types import Document, Sentence, Token, ordered_sentence
+from disconer.core.sentence import Sentence, Token
+from disconer.core.types import Document
 from disconer.text.line_breaks import FULL_STOPS, NARROWEST, Break, Line, line_breaks
 from disconer.text.stops import sentence_ends
 
@@ -252,6 +253,20 @@ def splitter_named(name: str) -> Splitter:
     if name not in SPLITTERS:
         raise DisconerError(f"There is no sentence splitter {name!r}", expected=f"one of {', '.join(SPLITTERS)}")
     return SPLITTERS[name]
+
+
+_set = object.__setattr__  # frozen dataclasses are filled through this
+
+
+def ordered_sentence(start: int, end: int, tokens: tuple[Token, ...]) -> Sentence:
+    """A sentence whose tokens are in order by construction: checking them takes longer than making it."""
+    sentence = object.__new__(Sentence)
+    _set(sentence, "start", start)
+    _set(sentence, "end", end)
+    _set(sentence, "tokens", tokens)
+    _set(sentence, "heads", None)
+    _set(sentence, "relations", None)
+    return sentence
 
 
 def segment(

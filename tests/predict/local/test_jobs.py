@@ -19,11 +19,12 @@ from disconer import BadInput, DisconerError, read
 from disconer.cli import app
 from disconer.core.ledger import Ledger
 from disconer.formats import format_named
-from disconer.predict.inputs import BLOCK_RECORDS, WHOLE
+from disconer.predict.inputs import WHOLE
 from disconer.predict.local.folder_record import FolderRecord
 from disconer.predict.local.jobs import Jobs
 from disconer.predict.local.messages import Task
 from disconer.predict.settings import Settings
+from disconer.predict.walk import BLOCK_RECORDS
 
 pytestmark = pytest.mark.slow
 
@@ -71,6 +72,13 @@ def test_a_part_is_made_once(notes: Path, model: Path, tmp_path: Path) -> None:
     assert run(*arguments).stderr == f"skipped: shard 2/3 is already in {tmp_path} (--force predicts it again)\n"
     with pytest.raises(DisconerError, match="of another input, model or settings"):
         run(*arguments, "--threshold", 0.5)
+    texts = notes.read_text()
+    try:
+        notes.write_text(texts.replace('"p in my k"', '"k in my p"', 1))  # of another shard, but read by this one, too
+        with pytest.raises(DisconerError, match=r"same names and sizes of files, but with another content.*--force"):
+            run(*arguments)
+    finally:
+        notes.write_text(texts)
     (tmp_path / "part-02-of-03.json").unlink()  # as if it had been broken off
     Path(tmp_path, "part-02-of-03.jsonl").write_text("half of i")
     assert "written" in run(*arguments).stderr

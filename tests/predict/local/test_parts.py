@@ -13,7 +13,7 @@ from disconer.formats.source import Source
 from disconer.predict.files import annotated
 from disconer.predict.inputs import WHOLE, Share, Unit, units
 from disconer.predict.local.manifest import Identity, Manifest, find_parts, manifest_path, part_path
-from disconer.predict.local.parts import Part, join_parts, write_joined, write_part
+from disconer.predict.local.parts import Part, is_current, join_parts, write_joined, write_part
 from predict.stand_in import FORMATS, PainFinder, documents, inputs, small_blocks
 
 N = 3
@@ -67,6 +67,22 @@ def test_shares_of_shares(tmp_path: Path) -> None:
         Manifest(joined, IDENTITY).save()
     write_joined(find_parts([tmp_path / "parts"]), tmp_path / "out.jsonl", format_named("jsonl"), Ledger())
     assert [document.id for document in read(tmp_path / "out.jsonl")] == [document.id for document in documents(50)]
+
+
+@pytest.mark.parametrize("format", ["jsonl", "folder of texts", "folder of jsonl", "bioc-xml", "folder of bioc-xml"])
+def test_parts_of_another_text_of_the_same_size_are_not_current(tmp_path: Path, format: str) -> None:
+    found = inputs(tmp_path / "in", format, 30)
+    parts = []
+    for share in WHOLE.split(2):
+        own = [make(found, smaller, tmp_path / "spool") for smaller in share.split(3)]
+        parts.append(join_parts(own, part_path(tmp_path / "parts", share), share, Ledger()))
+    assert [is_current(part, found, skip_bad=False) for part in parts] == [True, True]
+    (changed,) = [unit.source for unit in found for member in unit.source if b"pain 13" in member.read()]
+    (path,) = [Path(member.origin) for member in changed]
+    path.write_text(path.read_text().replace("pain 13", "pain 31"))
+    current = [is_current(part, found, skip_bad=False) for part in parts]
+    others_are_read = format not in ("folder of texts", "folder of bioc-xml")
+    assert current == [False, False] if others_are_read else sorted(current) == [False, True]
 
 
 def test_parts_may_lie_in_several_folders(folder: Path, tmp_path: Path) -> None:
@@ -133,6 +149,9 @@ def test_what_is_not_there_or_unreadable(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DisconerError, match=r"part-01-of-03\.jsonl: the manifest exists, but the part file is missing"):
         find_parts([folder])
     manifest_path(folder, Share(1, N)).write_text(json.dumps({"format": 1}))
+    with pytest.raises(DisconerError, match="of an earlier version of disconer, which did not record the content"):
+        find_parts([folder])
+    manifest_path(folder, Share(1, N)).write_text(json.dumps({"format": 2}))
     with pytest.raises(DisconerError, match="not the manifest of a part"):
         find_parts([folder])
 

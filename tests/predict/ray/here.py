@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from disconer import Document
 from disconer.core.ledger import Ledger
 from disconer.formats.remote import open_source
 from disconer.predict.inputs import units
@@ -18,6 +19,12 @@ from disconer.predict.ray.blocks import Block, Finder, read_blocks
 from disconer.predict.ray.plan import Cluster, Plan
 from disconer.predict.ray.work import Outcome, RayWork
 from disconer.predict.settings import Settings
+
+N = 30  # documents, in blocks of four
+
+
+def some_documents() -> list[Document]:
+    return [Document(f"d{number:02}", f"p {'in my ' * (number % 5)}k") for number in range(N)]
 
 
 class Attempts:

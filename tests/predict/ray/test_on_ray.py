@@ -23,10 +23,10 @@ from typer.testing import CliRunner, Result
 import disconer.predict.ray.stream  # noqa: F401  # imports Ray Data, which wakes its loggers: before they are quieted
 from disconer import BadInput, DisconerError, read
 from disconer.cli import app
-from disconer.predict.inputs import BLOCK_RECORDS
 from disconer.predict.ray import cluster as ray_cluster
 from disconer.predict.ray.cluster import joined
 from disconer.predict.ray.plan import HERE
+from disconer.predict.walk import BLOCK_RECORDS
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,16 +18,14 @@ from disconer.cli import app
 from disconer.core.errors import DisconerWarning
 from disconer.core.ledger import Ledger
 from disconer.predict.local.manifest import Identity
-from disconer.predict.ray import cluster, stream
+from disconer.predict.ray import stream
 from disconer.predict.ray.blocks import Block
 from disconer.predict.ray.parts import Encoded, Parts
 from disconer.predict.ray.work import Outcome
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
-from predict.ray.here import Attempts, blocks_here, predicted, without_ray
+from predict.ray.here import Attempts, N, blocks_here, predicted, some_documents, without_ray
 from predict.stand_in import small_blocks
-
-N = 30  # documents, in blocks of four
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +40,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def all_here(monkeypatch: pytest.MonkeyPatch) -> None:
     small_blocks(monkeypatch)
     without_ray(monkeypatch)
-
-
-def some_documents() -> list[Document]:
-    return [Document(f"d{number:02}", f"p {'in my ' * (number % 5)}k") for number in range(N)]
 
 
 @pytest.fixture
@@ -93,67 +86,6 @@ def test_urls_on_both_sides(notes: Path, model: Path, tmp_path: Path) -> None:
     assert predicted(f"file://{notes}", "memory://test_run/out", model).parts_before == 4
 
 
-def test_finished_parts_are_passed_over(notes: Path, model: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    predicted(notes, out, model)
-    whole = {path.name: path.read_bytes() for path in out.glob("part-*")}
-    (out / ".disconer" / "part-000002.json").unlink()  # as if it had been broken off there
-    (out / "part-000002.jsonl").write_text("half of i")
-    (out / ".disconer" / "part-000002.jsonl.unfinished").write_text("half of i")
-    finished = os.stat(out / "part-000001.jsonl").st_mtime_ns
-    assert predicted(notes, out, model) == Outcome(written=8, parts=1, written_before=N - 8, parts_before=3)
-    assert {path.name: path.read_bytes() for path in out.glob("part-*")} == whole
-    assert os.stat(out / "part-000001.jsonl").st_mtime_ns == finished
-    assert not list((out / ".disconer").glob("*.unfinished"))
-    assert predicted(notes, out, model, force=True) == Outcome(written=N, parts=4)
-
-
-def test_nothing_is_started_when_nothing_is_left(
-    notes: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    predicted(notes, tmp_path / "out", model)
-    monkeypatch.setattr(cluster, "joined", lambda *_: pytest.fail("Ray was started"))
-    assert predicted(notes, tmp_path / "out", model) == Outcome(written_before=N, parts_before=4)
-    assert (tmp_path / "out" / ".disconer" / "complete.json").exists()
-
-
-def test_another_model_setting_input_or_format_is_refused(notes: Path, model: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    predicted(notes, out, model)
-    with pytest.raises(
-        DisconerError, match=r"outputs with threshold not given; asked for threshold 0\.5\. Choose another folder"
-    ):
-        predicted(notes, out, model, threshold=0.5)
-    with pytest.raises(DisconerError, match="outputs with to jsonl; asked for to parquet"):
-        predicted(notes, out, model, to="parquet")
-    with open(notes, "a") as stream:
-        stream.write(json.dumps({"id": "one more", "text": "p"}) + "\n")
-    with pytest.raises(DisconerError, match=r"outputs with input [0-9a-f]+; asked for input"):
-        predicted(notes, out, model)
-    assert predicted(notes, out, model, force=True).written == N + 1
-
-
-def test_a_changed_part_and_foreign_files_are_refused(notes: Path, model: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    predicted(notes, out, model)
-    (out / "part-000001.jsonl").write_text("")
-    with pytest.raises(DisconerError, match=rf"{out}/part-000001.jsonl: This part was changed or removed"):
-        predicted(notes, out, model)
-    with pytest.raises(DisconerError, match=r"holds other files, which would be read as parts. Got in.jsonl"):
-        predicted(notes, tmp_path, model)
-    others = tmp_path / "others"
-    others.mkdir()
-    for name in ("part-000000.parquet", ".keep"):  # files of somebody else, though named as ours
-        (others / name).write_text("theirs")
-        with pytest.raises(DisconerError, match=r"Got part-000000.parquet"):
-            predicted(notes, others, model, force=True)
-    (others / "part-000000.parquet").unlink()
-    predicted(notes, others, model, force=True)
-    assert (others / ".keep").read_text() == "theirs"
-    with pytest.raises(DisconerError, match="The output folder is an existing file"):
-        predicted(notes, notes, model)
-
-
 @pytest.mark.parametrize("to", ["jsonl", "parquet"])
 def test_an_id_is_written_once_even_by_two_runs(model: Path, tmp_path: Path, to: str) -> None:
     source = tmp_path / "in"
@@ -171,6 +103,34 @@ def test_an_id_is_written_once_even_by_two_runs(model: Path, tmp_path: Path, to:
         last = sorted((tmp_path / "skipped" / ".disconer").glob("part-*"))[-1]
         last.unlink()
     assert ledger.errors == {"duplicate-id": 1}
+
+
+@pytest.mark.parametrize("to", ["jsonl", "parquet"])
+def test_ids_that_become_alike_stay_distinct_over_blocks_and_runs(model: Path, tmp_path: Path, to: str) -> None:
+    given = ["a\ud800", "b\ufffd", "b\ufffd-3", *"xyz", "a\ud801", "a\ufffd", "b\ud800", "a\ufffd-2"]
+    with open(tmp_path / "in.jsonl", "w") as stream:
+        stream.writelines(json.dumps({"id": id, "text": "p in my " * 12}) + "\n" for id in given)  # three a block
+    plain, whole = Ledger(), Ledger()
+    write(read(tmp_path / "in.jsonl"), tmp_path / f"plain.{to}", to, plain)
+    predicted(tmp_path / "in.jsonl", tmp_path / "out", model, to=to, ledger=whole)
+    ids = [document.id for document in read(tmp_path / "out")]
+    assert ids == [document.id for document in read(tmp_path / f"plain.{to}")]
+    assert (whole.repairs, whole.losses) == (plain.repairs, plain.losses)
+    assert bool(plain.repairs) == (to == "parquet")
+    (tmp_path / "out" / ".disconer" / "part-000000.json").unlink()
+    assert predicted(tmp_path / "in.jsonl", tmp_path / "out", model, to=to).parts == 1
+    again = [document.id for document in read(tmp_path / "out")]
+    assert len(set(again)) == len(again) == len(given)
+    with pytest.raises(BadInput, match="Two documents have the same id"):
+        predicted(_one_more(tmp_path, "a\ud801"), tmp_path / "more", model, to=to)
+
+
+def _one_more(folder: Path, id: str) -> Path:
+    source = folder / "in"
+    source.mkdir()
+    (folder / "in.jsonl").rename(source / "a.jsonl")
+    (source / "b.jsonl").write_text(json.dumps({"id": id, "text": "p"}) + "\n")
+    return source
 
 
 def test_bad_input_is_named_or_counted(notes: Path, model: Path, tmp_path: Path) -> None:
@@ -233,7 +193,9 @@ def test_blocks_travel_whole() -> None:
     error = BadInput("bad-syntax", "This line is not JSON", fix="Look.")
     ledger = Ledger(skip_bad=True)
     ledger.error(error)
-    block = Block(7, b"content", ["a", "\ud83d"], ledger, ["careful"], 3, error, ("ValueError: x", "where"))
+    block = Block(
+        7, b"content", ["a", "\ud83d"], ledger, ["careful"], 3, {0: "digest"}, error, ("ValueError: x", "where")
+    )
     back = Block.from_row(block.to_row())
     assert (str(back.error), back.ledger.errors) == (str(error), {"bad-syntax": 1})
     assert replace(back, ledger=ledger, error=error) == block
@@ -243,5 +205,5 @@ def test_a_full_disk_is_reported(tmp_path: Path, small_disk: int) -> None:
     parts = Parts(str(tmp_path), "jsonl", Identity("input", "model", {}))
     parts.open()
     with pytest.raises(DisconerError, match=r"part-000003\.jsonl: This file could not be written: the disk is full"):
-        parts.write(3, [Encoded(b"x" * (small_disk + 1))], [])
+        parts.write(3, [Encoded(b"x" * (small_disk + 1), [])], {}, {})
     assert [path.name for path in tmp_path.rglob("*")] == [".disconer"]

@@ -23,7 +23,7 @@ from disconer.formats.remote import open_source
 from disconer.nn.arrays import WordArrays
 from disconer.nn.heads.transition.kind import TransitionSettings
 from disconer.predict import loading
-from disconer.predict.inputs import BLOCK_RECORDS, units
+from disconer.predict.inputs import units
 from disconer.predict.loading import runs_on_gpu
 from disconer.predict.local import jobs
 from disconer.predict.local.work import Work
@@ -32,6 +32,7 @@ from disconer.predict.shared import client, messages
 from disconer.predict.shared.client import SharedRuntime
 from disconer.predict.shared.messages import LONGEST, Address, Greeting, pack, unpack
 from disconer.predict.shared.service import Service
+from disconer.predict.walk import BLOCK_RECORDS
 
 N = 2 * BLOCK_RECORDS + 100  # three blocks
 

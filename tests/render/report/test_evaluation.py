@@ -6,7 +6,8 @@ from io import BytesIO
 from hypothesis import given, settings
 
 from annotated import LETTERS, TEXT, annotated, entity, small_pairs
-from disconer.core.types import Document, Entity, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document, Entity
 from disconer.evaluate import Evaluation, mistakes
 from disconer.render.marks import Standing
 from disconer.render.report import Report

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from disconer.core.types import Document, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document
 from disconer.text import segment
 from disconer.text.syntax.parser import CIRCLE, OUT_OF_RANGE, OWN_HEAD, WRONG_COUNT, Tree, Words, depths_of, problem_in
 from strategies import documents

@@ -12,7 +12,8 @@ from spacy.tokens import Token as SpacyToken
 from spacy.vocab import Vocab
 
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Fragment, Sentence, Token
+from disconer.core.sentence import Sentence, Token
+from disconer.core.types import Document, Fragment
 from disconer.formats.docbin.groups import KEY, Mention, is_ours, mentions_of, place, write_group
 from disconer.formats.entities import build_entity
 from disconer.formats.native import from_record, to_record

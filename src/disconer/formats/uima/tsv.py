@@ -28,7 +28,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Token
+from disconer.core.sentence import Token
+from disconer.core.types import Document
 from disconer.formats.code_units import CodeUnits
 from disconer.formats.extras import without_halves
 from disconer.formats.format import Format, file_writer, member_reader

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Sentence, Token
+from disconer.core.sentence import Sentence, Token
+from disconer.core.types import Document
 from disconer.formats.code_units import CodeUnits
 from disconer.formats.entities import MAX_GAP
 from disconer.formats.uima.layers import Key, Span, entities_of

@@ -21,10 +21,11 @@ from disconer.core.cores import usable_cores
 from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.formats.seen_ids import SeenIds
-from disconer.predict.inputs import BLOCK_BYTES, Unit
+from disconer.predict.inputs import Unit
 from disconer.predict.local.messages import Outcome, Task, error_from_dict
 from disconer.predict.settings import Settings
 from disconer.predict.shared.messages import NetworkTask
+from disconer.predict.walk import BLOCK_BYTES
 
 GRACE = 10.0  # seconds for a worker to end by itself
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")

@@ -32,7 +32,8 @@ _ELSEWHERE = ("model", "device", "runtime")
 class Identity:
     """What the parts of one output have in common.
 
-    input: a digest of file names and sizes, relative to the given paths. model: a digest of its files.
+    input: a digest of file names and sizes, relative to the given paths; what is in the files, each part knows of its
+    own. model: a digest of its files.
     """
 
     input: str
@@ -71,6 +72,10 @@ def difference(there: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     return f"outputs with {before}; asked for {after}"
 
 
+# What to say where only the content of the input differs.
+CHANGED = "an input with the same names and sizes of files, but with another content"
+
+
 def _said(value: object) -> str:
     return "not given" if value is None else str(value)
 
@@ -100,7 +105,8 @@ def model_identity(folder: Path) -> str:
     return digest.hexdigest()
 
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+_EARLIER = 1  # without the content of the input
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +127,12 @@ class Manifest:
     def load(cls, path: Path) -> Manifest:
         try:
             content = json.loads(path.read_bytes())
+            if content["format"] == _EARLIER:
+                raise DisconerError(
+                    "This part is of an earlier version of disconer, which did not record the content of its input",
+                    where=Where(str(path)),
+                    fix="Choose another folder for --out, or predict this part again, with --force.",
+                )
             if content["format"] != FORMAT_VERSION:
                 raise ValueError(f"format {content['format']}")
             part = content["part"]

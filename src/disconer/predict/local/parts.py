@@ -6,7 +6,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from heapq import merge
 from pathlib import Path
@@ -19,8 +19,9 @@ from disconer.formats import Format, write
 from disconer.formats.native import from_record, to_line
 from disconer.formats.seen_ids import SeenIds
 from disconer.formats.target import new_file, refuse_existing
-from disconer.predict.inputs import Share, Unit, Walk, by_block, placed_documents
+from disconer.predict.inputs import Reread, Share, Unit, by_block, placed_documents
 from disconer.predict.settings import Annotator
+from disconer.predict.walk import Walk, joined_content
 
 _ID_AT = len('{"id":')
 _scan = json.JSONDecoder().raw_decode
@@ -31,7 +32,7 @@ class Part:
     """The file of a shard's predictions.
 
     blocks: the shard's blocks and their numbers of documents; blocks without documents are left out.
-    n_records, digest: of the whole input, as read for this shard.
+    n_records, digest: of the whole input, as read for this shard. content: of the files that only this shard reads.
     checksum: of the file.
     """
 
@@ -40,6 +41,7 @@ class Part:
     blocks: tuple[tuple[int, int], ...]
     n_records: int
     digest: str
+    content: str
     checksum: str
 
     @property
@@ -77,7 +79,15 @@ def write_part(
                 blocks.append(read.popleft())
                 report(count)
                 count = 0
-    return Part(path, share, tuple(blocks), walk.n_records, walk.digest, checksum.hexdigest())
+    return Part(path, share, tuple(blocks), walk.n_records, walk.digest, walk.content, checksum.hexdigest())
+
+
+def is_current(part: Part, inputs: Sequence[Unit], *, skip_bad: bool) -> bool:
+    """Whether a part was made from what the inputs hold now. They are read, as far as its shard does."""
+    walk, share = Walk(), Reread(part.share.number, part.share.of)
+    for _ in placed_documents(inputs, Ledger(skip_bad=skip_bad), share, walk):
+        pass
+    return (part.n_records, part.digest, part.content) == (walk.n_records, walk.digest, walk.content)
 
 
 def join_parts(parts: Sequence[Part], path: Path, share: Share, ledger: Ledger) -> Part:
@@ -89,7 +99,10 @@ def join_parts(parts: Sequence[Part], path: Path, share: Share, ledger: Ledger) 
             stream.write(line)
             checksum.update(line)
             blocks[block] = blocks.get(block, 0) + 1
-    return Part(path, share, tuple(blocks.items()), parts[0].n_records, parts[0].digest, checksum.hexdigest())
+    content = joined_content(part.content for part in parts)
+    return replace(
+        parts[0], path=path, share=share, blocks=tuple(blocks.items()), content=content, checksum=checksum.hexdigest()
+    )
 
 
 def write_joined(parts: Sequence[Part], out: Path, target: Format, ledger: Ledger, *, force: bool = False) -> Amount:

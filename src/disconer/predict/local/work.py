@@ -17,9 +17,9 @@ from disconer.predict.inputs import WHOLE, Share, Unit
 from disconer.predict.lazy import LazyRecognizer
 from disconer.predict.local.folder_record import FolderRecord, n_outputs, refuse_outputs
 from disconer.predict.local.jobs import Jobs, default_jobs
-from disconer.predict.local.manifest import Manifest, difference, identify, manifest_path, part_path
+from disconer.predict.local.manifest import CHANGED, Identity, Manifest, difference, identify, manifest_path, part_path
 from disconer.predict.local.messages import Outcome, Task
-from disconer.predict.local.parts import Part, join_parts, write_joined
+from disconer.predict.local.parts import Part, is_current, join_parts, write_joined
 from disconer.predict.settings import Annotator, Settings
 from disconer.predict.shared.messages import Address, NetworkTask
 from disconer.store.names import find_model
@@ -79,20 +79,27 @@ class Work:
         finished = manifest_path(folder, share)
         refuse_outputs(folder)
         if finished.exists() and not force:
-            there = Manifest.load(finished).identity
-            if there != identity:
-                raise DisconerError(
-                    "This part already exists, but of another input, model or settings",
-                    where=Where(str(finished)),
-                    got=difference(there.to_dict(), identity.to_dict()),
-                    fix="Choose another folder for --out, or add --force.",
-                )
+            self._refuse_another(Manifest.load(finished), identity)
             return None
         finished.unlink(missing_ok=True)
         with self._parts(part_path(folder, share), share) as parts:
             part = join_parts(parts, part_path(folder, share), share, self.ledger)
         Manifest(part, identity).save()
         return part
+
+    def _refuse_another(self, there: Manifest, identity: Identity) -> None:
+        if there.identity != identity:
+            got = difference(there.identity.to_dict(), identity.to_dict())
+        elif not is_current(there.part, self.inputs, skip_bad=self.ledger.skip_bad):
+            got = CHANGED
+        else:
+            return
+        raise DisconerError(
+            "This part already exists, but of another input, model or settings",
+            where=Where(str(manifest_path(there.part.path.parent, there.part.share))),
+            got=got,
+            fix="Choose another folder for --out, or add --force.",
+        )
 
     def _n_jobs(self) -> int:
         return default_jobs(self.inputs, self.settings) if self.jobs is None else self.jobs

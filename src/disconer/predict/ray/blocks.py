@@ -23,6 +23,7 @@ from disconer.predict.lazy import load_recognizer
 from disconer.predict.local.jobs import THREAD_VARIABLES
 from disconer.predict.local.manifest import model_identity
 from disconer.predict.local.messages import error_from_dict, error_to_dict, ledger_from_dict, ledger_to_dict
+from disconer.predict.ray.contents import PartsWalk
 from disconer.predict.ray.parts import ENCODINGS
 from disconer.predict.ray.plan import Plan
 from disconer.predict.recognizer import Recognizer
@@ -37,6 +38,7 @@ class Block:
 
     content: the documents, as native JSONL when they come from the reader, then as the output has them.
     ids: of the documents. n_before: how many were sent before it.
+    contents: digests of the input of parts, as far as they have been read to their ends; see `PartsWalk`.
     error: why it could not be processed. failure: Python's message and traceback, if the error is not one of ours.
     """
 
@@ -46,6 +48,7 @@ class Block:
     ledger: Ledger = field(default_factory=Ledger)
     warnings: list[str] = field(default_factory=list)
     n_before: int = 0
+    contents: dict[int, str] = field(default_factory=dict)
     error: DisconerError | None = None
     failure: tuple[str, str] | None = None
 
@@ -65,6 +68,7 @@ class Block:
             "ledger": ledger_to_dict(self.ledger),
             "warnings": self.warnings,
             "n_before": self.n_before,
+            "contents": list(self.contents.items()),
             "error": self.error and error_to_dict(self.error),
             "failure": self.failure,
         }
@@ -81,6 +85,7 @@ class Block:
             ledger=ledger_from_dict(account["ledger"]),
             warnings=account["warnings"],
             n_before=account["n_before"],
+            contents=dict(account["contents"]),
             error=account["error"] and error_from_dict(account["error"]),
             failure=failure,
         )
@@ -92,17 +97,19 @@ def read_blocks(plan: Plan) -> Iterator[Block]:
     An error in the input takes the place of the block that it is in, and ends the reading.
     """
     ledger = Ledger(skip_bad=plan.skip_bad)
+    walk = PartsWalk(plan.blocks_per_part, plan.finished)
     n_blocks = 0
     try:
         inputs = [unit for path, format in plan.given for unit in units(open_source(path), format)]
-        for number, documents in by_block(placed_documents(inputs, ledger, plan.rest)):
+        for number, documents in by_block(placed_documents(inputs, ledger, plan.rest, walk)):
             content = b"".join(map(to_line, documents))
-            yield Block(number, content, ledger=ledger.taken(), n_before=n_blocks)
+            yield Block(number, content, ledger=ledger.taken(), n_before=n_blocks, contents=walk.taken())
             n_blocks += 1
+        walk.end()
     except Exception as error:
         yield Block(END, ledger=ledger.taken(), n_before=n_blocks).spoilt(error)
     else:
-        yield Block(END, ledger=ledger.taken(), n_before=n_blocks)
+        yield Block(END, ledger=ledger.taken(), n_before=n_blocks, contents=walk.taken())
 
 
 TAKEN_OVER = "An actor died, and another one took over its documents."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from posixpath import basename
@@ -18,6 +18,7 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.files import full_disk_reported
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
+from disconer.formats.extras import replace_halves
 from disconer.formats.native import to_line
 from disconer.formats.parquet import COMPRESSION, schema, to_table
 from disconer.formats.remote import file_system, reaching
@@ -26,10 +27,10 @@ from disconer.predict.local.manifest import Identity, difference
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Encoded documents of a block; those at the positions `dropped` are not written."""
+    """Encoded documents of a block, and the ids under which they are stored; without one, a document is not written."""
 
     content: bytes
-    dropped: Collection[int] = ()
+    ids: Sequence[str | None]
 
 
 class Encoding(Protocol):
@@ -37,6 +38,9 @@ class Encoding(Protocol):
 
     @property
     def suffix(self) -> str: ...
+
+    def stored(self, id: str) -> str:
+        """What is left of an id: two may become alike, which are told apart later."""
 
     def encode(self, documents: Sequence[Document], ledger: Ledger) -> bytes: ...
 
@@ -48,16 +52,19 @@ class Jsonl:
 
     suffix = ".jsonl"
 
+    def stored(self, id: str) -> str:
+        return id
+
     def encode(self, documents: Sequence[Document], ledger: Ledger) -> bytes:
         return b"".join(map(to_line, documents))
 
     def write(self, blocks: Iterable[Encoded], stream: BinaryIO) -> None:
         for block in blocks:
-            if not block.dropped:
+            if None not in block.ids:
                 stream.write(block.content)
                 continue
             lines = block.content.split(b"\n")[:-1]
-            stream.writelines(line + b"\n" for at, line in enumerate(lines) if at not in block.dropped)
+            stream.writelines(line + b"\n" for line, id in zip(lines, block.ids, strict=True) if id is not None)
 
 
 class Parquet:
@@ -65,10 +72,13 @@ class Parquet:
 
     suffix = ".parquet"
 
+    def stored(self, id: str) -> str:
+        return replace_halves(id)
+
     def encode(self, documents: Sequence[Document], ledger: Ledger) -> bytes:
         import pyarrow as pa
 
-        table = to_table(documents, ledger)
+        table = to_table(documents, ledger, alike=True)
         with pa.BufferOutputStream() as sink:
             with pa.ipc.new_stream(sink, table.schema) as writer:
                 writer.write_table(table)
@@ -81,15 +91,15 @@ class Parquet:
         with ParquetWriter(stream, schema(), compression=COMPRESSION) as writer:
             for block in blocks:
                 table = pa.ipc.open_stream(block.content).read_all()
-                if block.dropped:
-                    table = table.filter(pa.array([at not in block.dropped for at in range(table.num_rows)]))
-                writer.write_table(table)
+                ids = pa.array(block.ids, pa.string())
+                table = table.set_column(table.schema.get_field_index("id"), "id", ids)
+                writer.write_table(table.filter(ids.is_valid()))
 
 
 ENCODINGS: dict[str, Encoding] = {"jsonl": Jsonl(), "parquet": Parquet()}
 
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 HIDDEN = ".disconer"
 COMPLETE = "complete.json"
 _FILE = re.compile(r"part-\d{6}\.(?:jsonl|parquet)")
@@ -98,11 +108,17 @@ _MANIFEST = re.compile(r"part-(\d{6})\.json")
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A complete part: its number, counted from 0, its file's size in bytes, and its documents."""
+    """A complete part.
+
+    number: counted from 0. size: of its file, in bytes.
+    ids: of its documents, each with the one under which it is stored.
+    content: a digest of its input; see `PartsWalk`.
+    """
 
     number: int
     size: int
-    ids: Sequence[str]
+    ids: Mapping[str, str]
+    content: str
 
 
 class Parts:
@@ -130,14 +146,22 @@ class Parts:
             self._fs.makedirs(f"{self._root}/{HIDDEN}", exist_ok=True)
         return finished
 
-    def write(self, number: int, blocks: Iterable[Encoded], ids: Sequence[str]) -> None:
-        """Write a part. `ids` may grow while `blocks` are taken."""
+    def write(
+        self, number: int, blocks: Iterable[Encoded], ids: Mapping[str, str], contents: Mapping[int, str]
+    ) -> None:
+        """Write a part.
+
+        ids: of its documents, as in `Finished`. contents: digests of the input of parts, by their numbers. Both may
+        grow while `blocks` are taken.
+        """
         name = f"part-{number:06}"
         file = f"{self._root}/{name}{self._encoding.suffix}"
         with self._new_file(file) as stream:
             self._encoding.write(blocks, stream)
         with reaching(self.url):
-            part = {"size": self._fs.size(file), "documents": len(ids), "ids": list(ids)}
+            size = self._fs.size(file)
+        stored = {id: other for id, other in ids.items() if id != other}
+        part = {"size": size, "documents": len(ids), "ids": list(ids), "stored": stored, "content": contents[number]}
         self._save(f"{name}.json", {"identity": self._identity, "part": part})
 
     def complete(self, n_parts: int, n_documents: int) -> None:
@@ -170,7 +194,9 @@ class Parts:
                 expected=f"a file of {manifest['part']['size']} bytes",
                 fix=f"Copy it again, or remove {self.url}/{HIDDEN}/{basename(path)} to predict it again.",
             )
-        return Finished(number, manifest["part"]["size"], manifest["part"]["ids"])
+        part = manifest["part"]
+        ids = {id: part["stored"].get(id, id) for id in part["ids"]}
+        return Finished(number, part["size"], ids, part["content"])
 
     def _names(self) -> list[str]:
         """All files of the folder, relative to it."""

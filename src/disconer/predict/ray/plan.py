@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 
 from disconer.core.errors import DisconerError
-from disconer.predict.inputs import BLOCK_BYTES, Share, Unit
+from disconer.predict.inputs import Share, Unit
 from disconer.predict.settings import Settings
+from disconer.predict.walk import BLOCK_BYTES
 
 RAY_OPTION = "--ray"
 HERE = "local"  # in place of an address: a local Ray
@@ -34,7 +35,7 @@ class Plan:
 
     given: the inputs' paths or URLs, with their formats. model: what its files must be (see `model_identity`).
     to: the encoding of the output. blocks_per_part: how many of the input's blocks make a part.
-    finished: parts that are there already.
+    finished: parts that are there already, each with a digest of its input.
     """
 
     given: tuple[tuple[str, str | None], ...]
@@ -43,23 +44,26 @@ class Plan:
     to: str
     blocks_per_part: int
     skip_bad: bool = False
-    finished: frozenset[int] = frozenset()
+    finished: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def rest(self) -> Rest:
         """What of the input is left to do."""
-        return Rest(1, 1, self.finished, self.blocks_per_part)
+        return Rest(1, 1, frozenset(self.finished), self.blocks_per_part)
 
 
 @dataclass(frozen=True, slots=True)
 class Rest(Share):
-    """All of an input but the blocks of finished parts, counted from 0."""
+    """All of an input but the blocks of finished parts, counted from 0. These are read, as they may have changed."""
 
     finished: frozenset[int]
     blocks_per_part: int
 
     def has(self, block: int) -> bool:
         return block // self.blocks_per_part not in self.finished
+
+    def reads(self, block: int) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from itertools import groupby
 from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.core.progress import progress
-from disconer.formats.seen_ids import SeenIds
 from disconer.predict.inputs import Unit
 from disconer.predict.local.jobs import RemoteTraceback, useful_jobs
 from disconer.predict.local.manifest import identify
-from disconer.predict.ray.blocks import END, Block
-from disconer.predict.ray.parts import Encoded, Finished, Parts
+from disconer.predict.ray.blocks import END, Block, read_blocks
+from disconer.predict.ray.ids import StoredIds
+from disconer.predict.ray.parts import ENCODINGS, Encoded, Finished, Parts
 from disconer.predict.ray.plan import Cluster, Plan, blocks_per_part
 from disconer.predict.settings import Settings
 from disconer.store.names import find_model
@@ -46,7 +46,8 @@ class RayWork:
     ) -> None:
         self._inputs = inputs
         self._ledger = ledger
-        self._seen = SeenIds()
+        self._ids = StoredIds(ENCODINGS[to].stored)
+        self._contents: dict[int, str] = {}
         self._outcome = Outcome()
         self._identity = identify(inputs, settings, skip_bad=ledger.skip_bad)
         settings = replace(settings, model=str(find_model(settings.model).resolve()))  # actors start in other folders
@@ -59,9 +60,18 @@ class RayWork:
         parts = Parts(out, self.plan.to, self._identity)
         finished = parts.open(force=force)
         self._remember(finished)
-        if not parts.is_complete:
-            self._predict(parts, replace(self.plan, finished=frozenset(part.number for part in finished)), cluster)
+        plan = replace(self.plan, finished={part.number: part.content for part in finished})
+        if not parts.is_complete or self._is_left(plan):
+            self._predict(parts, plan, cluster)
         return self._outcome
+
+    def _is_left(self, plan: Plan) -> bool:
+        """Whether documents are left though no part is missing; the input is read, here and without Ray."""
+        block = next(read_blocks(plan))
+        if block.number != END:
+            return True
+        self._hear(block)
+        return False
 
     def _predict(self, parts: Parts, plan: Plan, cluster: Cluster) -> None:
         from disconer.predict.ray.cluster import joined
@@ -78,8 +88,7 @@ class RayWork:
         for part in finished:
             self._outcome.parts_before += 1
             self._outcome.written_before += len(part.ids)
-            for id in part.ids:
-                self._seen.add(id)
+            self._ids.remember(part.ids)
 
     def _checked(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """The blocks, none of which may be missing; their counts and warnings are collected."""
@@ -96,6 +105,7 @@ class RayWork:
 
     def _hear(self, block: Block) -> None:
         self._ledger.add(block.ledger)
+        self._contents |= block.contents
         for warning in block.warnings:
             warnings.warn(warning, DisconerWarning, stacklevel=1)
         if block.error:
@@ -110,21 +120,20 @@ class RayWork:
 
     def _write(self, blocks: Iterable[Block], parts: Parts) -> None:
         for number, own in groupby(blocks, key=lambda block: block.number // self.plan.blocks_per_part):
-            ids: list[str] = []
-            parts.write(number, (self._taken(block, ids) for block in own), ids)
+            ids: dict[str, str] = {}
+            parts.write(number, (self._taken(block, ids) for block in own), ids, self._contents)
             self._outcome.parts += 1
             self._outcome.written += len(ids)
 
-    def _taken(self, block: Block, ids: list[str]) -> Encoded:
+    def _taken(self, block: Block, ids: dict[str, str]) -> Encoded:
         """The part of a block to be written: all of it, unless ids are duplicates."""
-        dropped = []
-        for at, id in enumerate(block.ids):
-            if self._seen.add(id):
-                ids.append(id)
-            else:
-                dropped.append(at)
+        own = [self._ids.add(id, self._ledger) for id in block.ids]
+        for id, stored in zip(block.ids, own, strict=True):
+            if stored is None:
                 self._ledger.error(_same_id(id))
-        return Encoded(block.content, dropped)
+            else:
+                ids[id] = stored
+        return Encoded(block.content, own)
 
 
 def _lost(block: Block | None) -> DisconerError:

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
-from disconer.core.types import Document, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document
 from disconer.evaluate.annotators.agreement import Agreement
 from disconer.evaluate.annotators.agreement_table import tables
 from disconer.evaluate.annotators.disputes import Difference, Disagreement, Dispute, Versions, agreed, disputes

@@ -10,7 +10,8 @@ from typing import Literal, Protocol, TypeVar
 
 from disconer.core.errors import BadInput, DisconerError, Where, excerpt
 from disconer.core.ledger import Ledger
-from disconer.core.types import Document, Sentence
+from disconer.core.sentence import Sentence
+from disconer.core.types import Document
 from disconer.text.syntax.cache import ParseCache
 from disconer.text.syntax.parser import ROOT, Parse, Parser, Tree, Unparsed, Words, depths_of, problem_in
 

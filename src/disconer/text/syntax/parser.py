@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
-from disconer.core.types import Sentence
+from disconer.core.sentence import Sentence
 
 _UNFIT = re.compile("[\ud800-\udfff]")  # half a surrogate pair: no encoding has it
 _BLANK = "_"  # stands for a word of nothing but whitespace

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from disconer.config import EncoderConfig
-from disconer.core.types import Sentence
+from disconer.core.sentence import Sentence
 from disconer.nn.encoders import Words
 from disconer.nn.reader import Ints, Subwords
 

@@ -27,7 +27,7 @@ from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.core.places import is_bundled
-from disconer.core.types import Sentence
+from disconer.core.sentence import Sentence
 from disconer.nn.encoders import Words
 from disconer.nn.encoders.transformer.subword_cache import (
     ListedPieces,

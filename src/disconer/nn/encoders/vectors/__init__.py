@@ -16,7 +16,7 @@ import numpy as np
 from disconer.config import EncoderConfig
 from disconer.core.errors import DisconerError, Where, first_line
 from disconer.core.files import replace_file
-from disconer.core.types import Sentence
+from disconer.core.sentence import Sentence
 from disconer.nn.encoders import Words
 from disconer.nn.encoders.vectors.table import variants
 from disconer.nn.reader import Ints, Reader, Subwords
