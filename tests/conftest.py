@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import platform
 import resource
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,19 @@ settings.register_profile("random", derandomize=False, database=None, max_exampl
 settings.load_profile("ci")
 
 DATA = Path(os.environ.get("DISCONER_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+CPU_FEATURES = ("sse4_1", "avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_tile")  # of which results may depend
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says the CPU: a test that fails on one machine alone often fails for what its CPU can or cannot do."""
+    info = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else ""
+    known = {key.strip(): value for key, colon, value in (line.partition(":") for line in info.splitlines()) if colon}
+    flags = known.get("flags", "").split()
+    own = [feature for feature in CPU_FEATURES if feature in flags]
+    name = known.get("model name", platform.machine()).strip()
+    terminalreporter.write_line(f"cpu: {name}, {os.cpu_count()} cores; {', '.join(own) or 'features not known'}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
