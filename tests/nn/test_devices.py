@@ -45,6 +45,31 @@ def test_the_best_device_is_there() -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
+@pytest.mark.parametrize(
+    ("instructions", "has_kernels", "chosen"),
+    [
+        ({"avx512_bf16": True}, True, "bf16"),
+        ({"amx_bf16": True, "avx512_bf16": False}, True, "bf16"),
+        ({"avx512_bf16": True}, False, "no"),  # as when oneDNN is held to AVX2
+        ({"avx512_bf16": False, "amx_bf16": False}, True, "no"),
+        ({}, True, "no"),
+    ],
+)
+def test_auto_takes_bf16_where_the_cpu_has_instructions_for_it(
+    instructions: dict[str, bool], has_kernels: bool, chosen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: instructions, raising=False)
+    monkeypatch.setattr("disconer.nn.devices.cpu_trains_in", lambda precision: has_kernels)
+    assert build_accelerator("auto").mixed_precision == chosen
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
+def test_auto_with_a_torch_that_does_not_know_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
+    assert build_accelerator("auto").mixed_precision == "no"
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
 def test_a_precision_that_the_cpu_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on CPUs without AVX512."""
 

@@ -45,6 +45,12 @@ def test_a_cpu_has_threads_and_may_be_busy(
     assert second.startswith("warning: other programs keep this machine busy (load average 10000.0")
 
 
+@pytest.mark.parametrize(("device", "said"), [("cpu", "device: cpu, 1 thread, bf16"), ("cuda", "device: cuda, bf16")])
+def test_a_precision_other_than_fp32_is_said(device: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Display().device(device, 1, precision="bf16")
+    assert capsys.readouterr().err.splitlines()[0] == said
+
+
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     show_three_epochs(Display(quiet=True))
     assert capsys.readouterr().err == ""

@@ -85,6 +85,15 @@ def cpu_trains_in(precision: torch.dtype) -> bool:
     return True
 
 
+BF16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16")
+
+
+def cpu_is_fast_in_bf16() -> bool:
+    """Whether this CPU has instructions for bf16. Without them, training in bf16 is slower than in fp32."""
+    known = getattr(torch.cpu, "get_capabilities", dict)()  # an older torch cannot tell
+    return any(known.get(name, False) for name in BF16_INSTRUCTIONS) and cpu_trains_in(torch.bfloat16)
+
+
 def use_chosen_threads() -> int:
     """Let torch start as many threads as this process has cores, or as the user sets; returns how many."""
     threads = chosen_threads()

@@ -27,7 +27,7 @@ from torch.distributed.rendezvous import register_rendezvous_handler, rendezvous
 
 from disconer.core.errors import DisconerError, Where, listed
 from disconer.core.files import locked
-from disconer.nn.devices import cpu_trains_in
+from disconer.nn.devices import cpu_is_fast_in_bf16, cpu_trains_in
 
 if TYPE_CHECKING:
     from torch._C._distributed_c10d import Store
@@ -119,11 +119,11 @@ def build_accelerator(precision: str, *, patience: timedelta = PATIENCE) -> Acce
 def _number_format(wanted: str) -> str:
     """Accelerate's name of a precision."""
     has_gpu = torch.cuda.is_available()
-    has_bf16 = has_gpu and torch.cuda.is_bf16_supported(including_emulation=False)
+    fast_in_bf16 = torch.cuda.is_bf16_supported(including_emulation=False) if has_gpu else cpu_is_fast_in_bf16()
     if wanted == "auto":
-        return "bf16" if has_bf16 else "no"
+        return "bf16" if fast_in_bf16 else "no"
     supported = {
-        "bf16": has_bf16 if has_gpu else wanted == "bf16" and cpu_trains_in(torch.bfloat16),
+        "bf16": fast_in_bf16 or (not has_gpu and wanted == "bf16" and cpu_trains_in(torch.bfloat16)),
         "fp16": has_gpu,
         "fp32": True,
     }

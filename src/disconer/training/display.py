@@ -48,17 +48,19 @@ class Display:
                 + ", ".join(data.unseen_labels)
             )
 
-    def device(self, device: str, threads: int) -> None:
+    def device(self, device: str, threads: int, *, precision: str = "no") -> None:
         """Report the device; on a CPU, also the number of threads, and whether other programs use it.
 
         device: with several processes, its name has a number, also that of a CPU.
+        precision: Accelerate's name of it, said if it is not fp32.
         """
+        mixed = "" if precision == "no" else f", {precision}"
         if device.partition(":")[0] == "cpu":
-            self._lines.say(f"device: cpu, {threads} thread{'' if threads == 1 else 's'}")
+            self._lines.say(f"device: cpu, {threads} thread{'' if threads == 1 else 's'}{mixed}")
             if warning := busy_warning(threads):
                 self._lines.say(f"warning: {warning}")
         else:
-            self._lines.say(f"device: {device}")
+            self._lines.say(f"device: {device}{mixed}")
 
     def notes(self, lines: Iterable[str]) -> None:
         for line in lines:

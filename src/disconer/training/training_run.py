@@ -77,7 +77,7 @@ def _train(
     """resume: whether there is a run to continue."""
     facts = run_facts(config, accelerator.num_processes)
     _check_processes(accelerator, folder, config, facts)  # before anything is written: all processes agree
-    display.device(str(accelerator.device), use_chosen_threads())
+    display.device(str(accelerator.device), use_chosen_threads(), precision=accelerator.mixed_precision)
     learn_others = kind_of(config.head).scores_labels_apart(config.head)
     data = read_data(config.data, seed=config.training.seed, learn_others=learn_others)
     display.data(data)
