@@ -6,7 +6,7 @@ and nothing waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -90,7 +90,7 @@ BF16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16")
 
 def cpu_is_fast_in_bf16() -> bool:
     """Whether this CPU has instructions for bf16. Without them, training in bf16 is slower than in fp32."""
-    known = getattr(torch.cpu, "get_capabilities", dict)()  # an older torch cannot tell
+    known: Mapping[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # an older torch cannot tell
     return any(known.get(name, False) for name in BF16_INSTRUCTIONS) and cpu_trains_in(torch.bfloat16)
 
 
