@@ -53,6 +53,29 @@ def test_systems_are_named_by_what_differs(tmp_path: Path) -> None:
     assert [place.system for place in read_results([tmp_path]).cells()] == ["span epochs=3", "span epochs=5"]
 
 
+def systems(folder: Path) -> set[str]:
+    return {place.system for place in read_results([folder]).cells()}
+
+
+def test_runs_that_start_from_different_models_are_different_systems(tmp_path: Path) -> None:
+    """They were averaged as if they differed only in their seed."""
+    made_run(tmp_path / "scratch", found=0.3)
+    made_run(tmp_path / "bundled", found=0.9, start="1f", training={"start_from": "patient-posts"})
+    assert systems(tmp_path) == {"span start_from=None", "span start_from=patient-posts"}
+    made_run(tmp_path / "moved", found=0.9, start="1f", training={"start_from": "/elsewhere/patient-posts"})
+    assert len(systems(tmp_path)) == 2
+    made_run(tmp_path / "own", found=0.9, start="2f", training={"start_from": "/models/patient-posts"})
+    assert len(systems(tmp_path)) == 3
+
+
+def test_runs_on_one_corpus_read_differently_are_different_systems(tmp_path: Path) -> None:
+    made_run(tmp_path / "rules", found=0.9, data={"splitter": "rules"})
+    made_run(tmp_path / "notes", found=0.9, corpus="notes", data={"splitter": "lines"})
+    assert systems(tmp_path) == {"span"}
+    made_run(tmp_path / "lines", found=0.9, data={"splitter": "lines"})
+    assert systems(tmp_path) == {"span", "span splitter=rules", "span splitter=lines"}
+
+
 def test_means_and_differences(runs: Path) -> None:
     comparison = compare_runs(read_results([runs]))
     row = {row[0]: row for section in overview(comparison).sections for row in section}["complaints: span"]
