@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, BinaryIO
@@ -213,7 +214,7 @@ def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> N
 
 def _sniff(name: str, head: bytes) -> bool:
     keys = leading_keys(head)
-    return head.lstrip()[:1] == b"{" and keys >= {"id", "text"} and not keys & _FOREIGN
+    return head.removeprefix(BOM_UTF8).lstrip()[:1] == b"{" and keys >= {"id", "text"} and not keys & _FOREIGN
 
 
 FORMAT = Format(
