@@ -96,6 +96,25 @@ def test_columns_of_many_kinds_are_read(tmp_path: Path, text: str) -> None:
     ]
 
 
+def test_numbers_of_words_are_no_words(tmp_path: Path) -> None:
+    """As in GermEval 2014, whose fourth column has the inner entities: its text was "1 2 3"."""
+    text = "# a source\n1\tBerliner\tB-LOCderiv\tO\n2\tBank\tB-ORG\tB-PART\n3\t.\tO\tO\n\n1\tNein\tO\tO\n"
+    (tmp_path / "a.tsv").write_text(text)
+    ledger = Ledger()
+    documents = list(read(tmp_path / "a.tsv", ledger=ledger))
+    assert [document.text for document in documents] == ["Berliner Bank .", "Nein"]
+    assert [entity.key for entity in documents[0].entities] == [("PART", ((9, 13),))]
+    assert ledger.losses == {"words with labels in columns before the last": 2}
+
+
+@pytest.mark.parametrize("text", ["1 CD O\nday NN O\n\n1 CD O\n", "1 O\n2 B-A\n\n", "1 CD O\n\n2 CD O\n"])
+def test_words_may_be_numbers(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.bio").write_text(text)
+    documents = list(read(tmp_path / "a.bio"))
+    assert documents[0].text.startswith("1")
+    assert not any("CD" in document.text for document in documents)
+
+
 def test_docstart_gathers_sentences_into_documents(tmp_path: Path) -> None:
     text = "-DOCSTART- -X- -X- O\n\na O\n\nb O\n\n-DOCSTART- -X- -X- O\nc O\n\n-DOCSTART- (d x) O\n\n"
     found = list(read(save(tmp_path / "a.conll", text), "bio"))
