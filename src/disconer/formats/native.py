@@ -27,7 +27,7 @@ from disconer.formats.source import Member
 
 UNKNOWN_FIELDS = "fields that disconer's JSONL does not define"
 # Fields that identify other formats, which may also have an id and a text.
-_FOREIGN = {"passages", "denotations", "label", "labels", "relations", "spans", "answer", "_task_hash"}
+_FOREIGN = {"passages", "denotations", "label", "labels", "relations", "spans", "answer", "_task_hash", "annotation_id"}
 _FIELDS = {"id", "text", "entities", "sentences", "extras"}
 # Fields that `Entity.to_dict` adds: they follow from the fragments. So does `kind`, but from other entities, too.
 _REPEATED = {"start", "end", "text"}

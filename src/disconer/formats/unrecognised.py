@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 
 from disconer.core.errors import DisconerError, Where, listed
@@ -34,8 +35,34 @@ def refuse_pubtator(source: Source) -> None:
 
 def unrecognised(source: Source, readable: Sequence[str]) -> DisconerError:
     """The error for a source of unknown format. readable: the names of formats to choose from."""
-    return next(filter(None, map(_without_id, source.members[:_LOOKS])), None) or DisconerError(
+    members = source.members[:_LOOKS]
+    for known in (_in_utf16, _json_min, _without_id):
+        if error := next(filter(None, map(known, members)), None):
+            return error
+    return DisconerError(
         "The format of this input is not recognised", where=Where(str(source)), fix=_how_to_read(source, readable)
+    )
+
+
+def _in_utf16(member: Member) -> DisconerError | None:
+    if not member.head(2).startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return None
+    return DisconerError(
+        "This file starts like UTF-16",
+        where=Where(member.origin),
+        expected="UTF-8",
+        fix="Convert it (iconv -f utf-16 -t utf-8).",
+    )
+
+
+def _json_min(member: Member) -> DisconerError | None:
+    """The error for a short form of Label Studio's export, in which the parts of an entity are not linked."""
+    if member.suffix not in JSON or not leading_keys(member.head(_HEAD)) >= {"annotation_id", "lead_time"}:
+        return None
+    return DisconerError(
+        "This looks like Label Studio's JSON-MIN, which disconer does not read, as it lacks relations",
+        where=Where(member.origin),
+        fix="Export the project as JSON instead.",
     )
 
 
