@@ -57,6 +57,8 @@ _HOLDS = {
 }
 _DOCUMENT_START = re.compile(r"-DOCSTART-(?!\S)(?:\s+\((?P<id>.+)\))?")
 _BEGIN_OR_SINGLE = re.compile(r"[BSU]-\S")
+_SEVERAL = re.compile(r"\|(?=[BIESLUMW]-\S|O$)")  # B-ADR|B-Drug
+_NOT_IN_LABELS = re.compile(rf"\s+|{_SEVERAL.pattern}")
 _NO_TOKENS = ("#", "-DOCSTART-")  # how comments and the starts of documents begin
 _SPACE = re.compile(r"\s+")
 _NOT_IN_IDS = re.compile(r"[^\S ]+")
@@ -111,6 +113,15 @@ def _read_sentence(block: Block, path: str, word_column: int, ledger: Ledger) ->
                 got=excerpt(line),
                 expected="a word, further columns if any, and O or a label such as B-Drug",
                 fix="Check that the label is the last column.",
+            )
+        if _SEVERAL.search(label):
+            raise BadInput(
+                "bad-syntax",
+                "This word has several labels",
+                where=Where(path, number),
+                got=excerpt(line),
+                expected="one label in a column",
+                fix="Give overlapping entities in a format that holds them, such as native JSONL or W2NER's JSON.",
             )
         words.append(word)
         labels.append(label)
@@ -169,7 +180,7 @@ def _sentence_text(sentence: TokenSentence, scheme: Scheme, ledger: Ledger) -> s
     if _DOCUMENT_START.match(words[0]):  # a word of the text, which would start a document when read back
         words[0] = f"_{words[0]}"
         ledger.lost("words rewritten")
-    entities = [(plain(entity.label, _SPACE, "labels", ledger), entity.ranges) for entity in sentence.entities]
+    entities = [(plain(entity.label, _NOT_IN_LABELS, "labels", ledger), entity.ranges) for entity in sentence.entities]
     labels = scheme(list(dict.fromkeys(entities)), len(words))
     try:
         read_back = decode(labels)
