@@ -44,6 +44,21 @@ def test_what_is_not_recognised_gets_advice_that_helps(tmp_path: Path, name: str
     assert advice in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ('[{"id": "d", "text": "pain"}]', r"Got a list, .*\(jq -c '\.\[\]' FILE"),
+        ('{\n "id": "d",\n "text": "pain"\n}\n', r"over several lines, .*\(jq -c \. FILE"),
+        ('{"id": "d", "text": "pain"}\n', "Got a file of another name"),
+    ],
+)
+def test_documents_that_are_not_lines_are_told_so(tmp_path: Path, text: str, advice: str) -> None:
+    """The advice was to write the lines that were meant, or to choose any of all formats."""
+    (tmp_path / "notes.json").write_text(text)
+    with pytest.raises(DisconerError, match=rf"disconer's own documents.*{advice}"):
+        read(tmp_path / "notes.json")
+
+
 @pytest.mark.parametrize("name", ["notes.jsonl", "notes.bio", "tasks.json"])
 def test_a_file_in_utf16_is_named_as_such(tmp_path: Path, name: str) -> None:
     """PowerShell writes UTF-16 by default. The advice was to write the lines that are there."""
@@ -115,7 +130,7 @@ def test_bars_are_not_yet_pubtator(tmp_path: Path, text: str) -> None:
         ("a.jsonl", '{"text": "Severe rash"}\n', "Got objects with text, expected a .jsonl file with lines"),
         ("a.jsonl", '{"note_id": "7", "text": "a", "entities": []}\n', "Got objects with entities, note_id, text"),
         ("a.json", '[{"note_id": "7", "text": "a"}]', 'have no "id"'),
-        ("a.json", '[{"id": "7", "text": "a"}]', "Write texts to a .jsonl file with lines"),
+        ("a.json", '[{"id": "7", "text": "a"}]', "Got a list, expected a .jsonl file with lines"),
         (
             "a.jsonl",
             '{"id": 7, "text": "a"}\n',

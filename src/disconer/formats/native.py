@@ -28,7 +28,7 @@ from disconer.formats.source import Member
 UNKNOWN_FIELDS = "fields that disconer's JSONL does not define"
 # Fields that identify other formats, which may also have an id and a text.
 _FOREIGN = {"passages", "denotations", "label", "labels", "relations", "spans", "answer", "_task_hash", "annotation_id"}
-_FIELDS = {"id", "text", "entities", "sentences", "extras"}
+FIELDS = {"id", "text", "entities", "sentences", "extras"}
 # Fields that `Entity.to_dict` adds: they follow from the fragments. So does `kind`, but from other entities, too.
 _REPEATED = {"start", "end", "text"}
 _ENTITY_FIELDS = {"id", "label", "fragments", "score", "kind", *_REPEATED}
@@ -72,7 +72,7 @@ def from_record(record: Any, *, ledger: Ledger, path: str, line: int | None = No
     id = _field(record, "id", str, where)
     if not id:
         raise BadInput("bad-syntax", "The id of this document is empty", where=where, fix="Give it one.")
-    ledger.lost(UNKNOWN_FIELDS, len(record.keys() - _FIELDS))
+    ledger.lost(UNKNOWN_FIELDS, len(record.keys() - FIELDS))
     entities = []
     for item in _field(record, "entities", list, where, default=[]):
         entity = _read_entity(item, text, ledger, where)

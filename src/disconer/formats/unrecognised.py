@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 
 from disconer.core.errors import DisconerError, Where, listed
 from disconer.formats.jsonfiles import SUFFIXES as JSON
 from disconer.formats.jsonfiles import leading_keys
+from disconer.formats.native import FIELDS
 from disconer.formats.source import Member, Source
 
 _OTHER_PROGRAMS = {".pdf", ".doc", ".docx", ".odt", ".rtf"}  # texts that only other programs can read
@@ -36,7 +37,7 @@ def refuse_pubtator(source: Source) -> None:
 def unrecognised(source: Source, readable: Sequence[str]) -> DisconerError:
     """The error for a source of unknown format. readable: the names of formats to choose from."""
     members = source.members[:_LOOKS]
-    for known in (_in_utf16, _json_min, _without_id):
+    for known in (_in_utf16, _json_min, _not_in_lines, _without_id):
         if error := next(filter(None, map(known, members)), None):
             return error
     return DisconerError(
@@ -63,6 +64,23 @@ def _json_min(member: Member) -> DisconerError | None:
         "This looks like Label Studio's JSON-MIN, which disconer does not read, as it lacks relations",
         where=Where(member.origin),
         fix="Export the project as JSON instead.",
+    )
+
+
+def _not_in_lines(member: Member) -> DisconerError | None:
+    """The error for disconer's own documents that are a list, spread over several lines, or in a file named .json."""
+    head = member.head(_HEAD)
+    if member.suffix not in JSON or not {"id", "text"} <= leading_keys(head) <= FIELDS:
+        return None
+    got, path = "a file of another name, or documents over several lines", "."
+    if head.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
+        got, path = "a list", "'.[]'"
+    return DisconerError(
+        "This looks like disconer's own documents, but not like a .jsonl file of them",
+        where=Where(member.origin),
+        got=got,
+        expected=_LINES,
+        fix=f"Write each to a line of its own (jq -c {path} FILE > FILE.jsonl).",
     )
 
 
