@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -99,6 +100,14 @@ def test_systems_of_different_gold_entities_are_not_paired(runs: Path) -> None:
     assert {frozenset(group) for group in groups} == {frozenset({few}), frozenset({span, tagger})}
     assert "Not comparable on complaints, as their gold entities differ" in overview(comparison).note
     assert "Not comparable" not in overview(replace(comparison, by_gold={})).note
+
+
+def test_runs_of_the_same_seed_are_told(runs: Path) -> None:
+    """A run and its copy have no deviation, which looked like one over seeds."""
+    assert "same seed" not in overview(compare_runs(read_results([runs]))).note
+    shutil.copytree(runs / "span-2", runs / "span-2-copy")
+    note = overview(compare_runs(read_results([runs]))).note
+    assert note.endswith("Several runs of complaints: span have the same seed (2): their deviation is not over seeds.")
 
 
 def test_all_files_of_a_report(runs: Path, tmp_path: Path) -> None:
