@@ -126,7 +126,10 @@ def read(
     if format is None and not source.is_single_file:
         note_unread(source, chosen, ledger, stacklevel=3)
     documents = chosen.read(source, ledger)
-    return _unique(documents, ledger, "Two documents have the same id", str(source), "Rename one of them.")
+    fix = "Rename one of them."
+    if not source.is_single_file:
+        fix += " Annotations of the same documents by several people are read one by one: `disconer agree A B`."
+    return _unique(documents, ledger, "Two documents have the same id", str(source), fix)
 
 
 def note_unread(
