@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -54,6 +55,18 @@ def test_heads_are_told_where_there_are_any(sound: Path, tmp_path: Path) -> None
     assert ["sentences", "with", "heads", "1", "of", "2"] in [
         line.split() for line in run(tmp_path / "parsed.jsonl").stdout.splitlines()
     ]
+
+
+def test_ids_may_repeat_from_split_to_split(tmp_path: Path) -> None:
+    """As where a tool numbers the documents of each file. They were errors, and only train was checked."""
+    for split in ("train", "dev"):
+        write([annotated("ADR: pain … hands", id="1")], tmp_path / f"{split}.jsonl")
+    result = run(tmp_path)
+    assert result.exit_code == 0
+    assert re.search(r"documents +2 ", result.stdout)
+    write([annotated("ADR: pain … hands", id="1")], tmp_path / "train-2.jsonl")
+    write([annotated("ADR: pain … hands", id="1")], tmp_path / "more.jsonl")
+    assert "duplicate-id" in run(tmp_path).stdout
 
 
 def test_errors_are_counted_and_shown_and_exit_code_1(faulty: Path) -> None:

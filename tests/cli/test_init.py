@@ -10,6 +10,7 @@ from disconer import BadInput, DisconerError, Document, Entity, read, write
 from disconer.cli import app
 from disconer.cli.init import init
 from disconer.config import load_config, preset_text
+from disconer.core.errors import DisconerWarning
 from disconer.core.sentence import Sentence
 
 TEXT = "Severe muscle pain and stiffness."
@@ -48,7 +49,12 @@ def test_a_brat_folder_becomes_splits_and_a_config_that_loads(tmp_path: Path, mo
 
 @pytest.mark.parametrize(
     ("count", "advice"),
-    [(30, "Annotate more documents."), (150, "add --ratios 60/40,"), (300, "add --ratios 60/20/20,"), (400, None)],
+    [
+        (30, "Annotate more documents."),
+        (150, "For a larger dev and no test, add --ratios 60/40,"),
+        (300, "For larger ones, add --ratios 60/20/20,"),
+        (400, None),
+    ],
 )
 def test_splits_too_small_to_decide_by_are_told_with_what_helps(
     tmp_path: Path, count: int, advice: str | None, recwarn: pytest.WarningsRecorder
@@ -62,6 +68,13 @@ def test_splits_too_small_to_decide_by_are_told_with_what_helps(
         n = count // 10
         assert f"dev has {n} documents with {3 * n} entities, too few to choose an epoch by; test has {n}" in told[0]
         assert advice in told[0]
+
+
+def test_a_split_without_test_is_not_told_to_add_one(tmp_path: Path) -> None:
+    """--ratios 60/20/20 would not make dev larger than 80/20 does."""
+    write(documents(150), tmp_path / "a.jsonl")
+    with pytest.warns(DisconerWarning, match=r"For a larger dev, add --ratios 60/40,"):
+        init(tmp_path / "a.jsonl", tmp_path / "a.yaml", ratios="80/20")
 
 
 def test_what_cannot_be_skipped_here_can_be_left_out_of_a_copy(tmp_path: Path) -> None:

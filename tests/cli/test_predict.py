@@ -126,6 +126,23 @@ def test_stdin_is_plain_text_or_lines_of_documents() -> None:
     assert one["text"] == lines
 
 
+def test_lines_of_documents_on_stdin_may_begin_with_a_byte_order_mark() -> None:
+    """They were taken for prose, and their JSON for its words."""
+    line = json.dumps({"id": "x", "text": "p in my k"})
+    for stdin in (f"\ufeff{line}\r\n", line):
+        (one,) = map(json.loads, run("-", "--to", "jsonl", stdin=stdin).stdout.splitlines())
+        assert one["id"] == "x"
+
+
+def test_other_json_on_stdin_is_no_prose_unless_told_so() -> None:
+    for record in ({"text": "p"}, {"id": 1, "text": "p", "label": [[0, 1, "A"]]}):
+        line = json.dumps(record)
+        with pytest.raises(DisconerError, match=r"^stdin: This JSON is not disconer's own\. Got objects with .*text"):
+            run("-", stdin=line)
+        assert run("-", "--from", "text", stdin=line).stdout.startswith("stdin\n")
+    assert run("-", "--from", "doccano", stdin=line).stdout.startswith("1\n")
+
+
 def test_odd_texts() -> None:
     for text in ("", " \n\t", "👩\u200d🚀 e\u0301", "\x00", "a" * 5000):
         assert run("--text", text).exit_code == 0

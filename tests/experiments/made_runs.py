@@ -26,20 +26,22 @@ def made_run(
     share: float = 1.0,
     lists: bool = True,
     gold: Sequence[Document] = GOLD,
+    start: str | None = None,
+    corpus: str = "complaints",
     **more: Any,
 ) -> Path:
     """found: the probability that an entity is predicted. lists: whether entities and speed are kept.
 
-    gold: of dev and test.
+    gold: of dev and test. start: the digest of the model that training started from. more: settings, by section.
     """
     folder.mkdir(parents=True)
     values = {
-        "data": {"train": "data/complaints/train.jsonl", "dev": "data/complaints/dev.jsonl", "share": share},
+        "data": {"train": f"data/{corpus}/train.jsonl", "dev": f"data/{corpus}/dev.jsonl", "share": share},
         "head": {"kind": head},
         "training": {"seed": seed},
     }
-    (folder / "config.yaml").write_text(dump_config(config_from_dict(values | more)))
-    (folder / "run.json").write_text(json.dumps({"data": {"train": "1234"}}))
+    (folder / "config.yaml").write_text(dump_config(config_from_dict(_merged(values, more))))
+    (folder / "run.json").write_text(json.dumps({"data": {"train": "1234"}, "start_from": start}))
     rng = random.Random(f"{head} {seed} {share}")
     predicted = [_some(document, found, rng) for document in gold]
     epoch = {"epoch": 1, "dev_f1": 0.5, "train_seconds": 2.0}
@@ -52,6 +54,10 @@ def made_run(
         speed = {"device": "cpu", "dev": {"sentences": 60, "seconds": 0.5}}
         (folder / "speed.json").write_text(json.dumps(speed))
     return folder
+
+
+def _merged(values: dict[str, dict[str, Any]], more: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {section: values.get(section, {}) | more.get(section, {}) for section in values.keys() | more.keys()}
 
 
 def _some(document: Document, found: float, rng: random.Random) -> Document:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -53,6 +54,29 @@ def test_systems_are_named_by_what_differs(tmp_path: Path) -> None:
     assert [place.system for place in read_results([tmp_path]).cells()] == ["span epochs=3", "span epochs=5"]
 
 
+def systems(folder: Path) -> set[str]:
+    return {place.system for place in read_results([folder]).cells()}
+
+
+def test_runs_that_start_from_different_models_are_different_systems(tmp_path: Path) -> None:
+    """They were averaged as if they differed only in their seed."""
+    made_run(tmp_path / "scratch", found=0.3)
+    made_run(tmp_path / "bundled", found=0.9, start="1f", training={"start_from": "patient-posts"})
+    assert systems(tmp_path) == {"span start_from=None", "span start_from=patient-posts"}
+    made_run(tmp_path / "moved", found=0.9, start="1f", training={"start_from": "/elsewhere/patient-posts"})
+    assert len(systems(tmp_path)) == 2
+    made_run(tmp_path / "own", found=0.9, start="2f", training={"start_from": "/models/patient-posts"})
+    assert len(systems(tmp_path)) == 3
+
+
+def test_runs_on_one_corpus_read_differently_are_different_systems(tmp_path: Path) -> None:
+    made_run(tmp_path / "rules", found=0.9, data={"splitter": "rules"})
+    made_run(tmp_path / "notes", found=0.9, corpus="notes", data={"splitter": "lines"})
+    assert systems(tmp_path) == {"span"}
+    made_run(tmp_path / "lines", found=0.9, data={"splitter": "lines"})
+    assert systems(tmp_path) == {"span", "span splitter=rules", "span splitter=lines"}
+
+
 def test_means_and_differences(runs: Path) -> None:
     comparison = compare_runs(read_results([runs]))
     row = {row[0]: row for section in overview(comparison).sections for row in section}["complaints: span"]
@@ -76,6 +100,14 @@ def test_systems_of_different_gold_entities_are_not_paired(runs: Path) -> None:
     assert {frozenset(group) for group in groups} == {frozenset({few}), frozenset({span, tagger})}
     assert "Not comparable on complaints, as their gold entities differ" in overview(comparison).note
     assert "Not comparable" not in overview(replace(comparison, by_gold={})).note
+
+
+def test_runs_of_the_same_seed_are_told(runs: Path) -> None:
+    """A run and its copy have no deviation, which looked like one over seeds."""
+    assert "same seed" not in overview(compare_runs(read_results([runs]))).note
+    shutil.copytree(runs / "span-2", runs / "span-2-copy")
+    note = overview(compare_runs(read_results([runs]))).note
+    assert note.endswith("Several runs of complaints: span have the same seed (2): their deviation is not over seeds.")
 
 
 def test_all_files_of_a_report(runs: Path, tmp_path: Path) -> None:

@@ -96,6 +96,42 @@ def test_columns_of_many_kinds_are_read(tmp_path: Path, text: str) -> None:
     ]
 
 
+def test_numbers_of_words_are_no_words(tmp_path: Path) -> None:
+    """As in GermEval 2014, whose fourth column has the inner entities: its text was "1 2 3"."""
+    text = "# a source\n1\tBerliner\tB-LOCderiv\tO\n2\tBank\tB-ORG\tB-PART\n3\t.\tO\tO\n\n1\tNein\tO\tO\n"
+    (tmp_path / "a.tsv").write_text(text)
+    ledger = Ledger()
+    documents = list(read(tmp_path / "a.tsv", ledger=ledger))
+    assert [document.text for document in documents] == ["Berliner Bank .", "Nein"]
+    assert [entity.key for entity in documents[0].entities] == [("PART", ((9, 13),))]
+    assert ledger.losses == {"words with labels in columns before the last": 2}
+
+
+@pytest.mark.parametrize("text", ["1 CD O\nday NN O\n\n1 CD O\n", "1 O\n2 B-A\n\n", "1 CD O\n\n2 CD O\n"])
+def test_words_may_be_numbers(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.bio").write_text(text)
+    documents = list(read(tmp_path / "a.bio"))
+    assert documents[0].text.startswith("1")
+    assert not any("CD" in document.text for document in documents)
+
+
+@pytest.mark.parametrize("label", ["B-ADR|B-Drug", "I-ADR|O"])
+def test_several_labels_in_a_column_are_refused(tmp_path: Path, label: str) -> None:
+    """They were read as one: an entity of the type "ADR|B-Drug"."""
+    (tmp_path / "a.bio").write_text(f"pain {label}\nfree O\n\nno B-A|B\npain O\n")
+    with pytest.raises(BadInput, match=r"line 1: This word has several labels\. .* W2NER's JSON"):
+        list(read(tmp_path / "a.bio"))
+    (document,) = read(tmp_path / "a.bio", ledger=Ledger(skip_bad=True))
+    assert [entity.label for entity in document.entities] == ["A|B"]
+
+
+def test_a_label_that_looks_like_several_is_rewritten_and_counted(tmp_path: Path) -> None:
+    document = Document("d", "pain", (Entity("ADR|B-Drug", ((0, 4),)),))
+    read_back, ledger = round_trip([document], "bio", ".bio")
+    assert [entity.label for entity in read_back[0].entities] == ["ADR_B-Drug"]
+    assert ledger.losses["labels rewritten"] == 1
+
+
 def test_docstart_gathers_sentences_into_documents(tmp_path: Path) -> None:
     text = "-DOCSTART- -X- -X- O\n\na O\n\nb O\n\n-DOCSTART- -X- -X- O\nc O\n\n-DOCSTART- (d x) O\n\n"
     found = list(read(save(tmp_path / "a.conll", text), "bio"))

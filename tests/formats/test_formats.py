@@ -104,6 +104,15 @@ def test_what_exists_is_overwritten_on_request_by_command_or_in_python(tmp_path:
     assert [document.text for document in read(tmp_path / "a.jsonl")] == ["more"]
 
 
+def test_the_same_documents_of_two_annotators_get_the_advice_to_compare_them(tmp_path: Path) -> None:
+    for name in ("anna", "ben"):
+        (tmp_path / f"{name}.jsonl").write_text('{"id": "d", "text": "pain", "label": []}\n')
+    with pytest.raises(
+        DisconerError, match=r"'d': Two documents have the same id\. Rename .* by several people .*agree A B"
+    ):
+        list(read(tmp_path))
+
+
 @pytest.mark.parametrize("name", WRITABLE)
 def test_two_documents_with_one_id_are_not_written(name: str, tmp_path: Path) -> None:
     format = format_named(name)

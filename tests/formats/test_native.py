@@ -54,6 +54,12 @@ def test_a_contradicting_entity_is_skipped_by_itself(tmp_path: Path) -> None:
     assert [entity.text for entity in document.entities] == ["pain"]
 
 
+def test_a_byte_order_mark_is_no_obstacle(tmp_path: Path) -> None:
+    """Windows' editors and shells write one."""
+    (tmp_path / "a.jsonl").write_text(f"\ufeff{line()}\r\n", "utf-8", newline="")
+    assert [document.text for document in read(tmp_path / "a.jsonl")] == ["some pain"]
+
+
 def line(**changes: object) -> str:
     return json.dumps({"id": "d", "text": "some pain", "entities": []} | changes)
 

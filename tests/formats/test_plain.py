@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,39 @@ def test_what_is_not_recognised_gets_advice_that_helps(tmp_path: Path, name: str
     with pytest.raises(DisconerError) as caught:
         read(tmp_path / name)
     assert advice in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ('[{"id": "d", "text": "pain"}]', r"Got a list, .*\(jq -c '\.\[\]' FILE"),
+        ('{\n "id": "d",\n "text": "pain"\n}\n', r"over several lines, .*\(jq -c \. FILE"),
+        ('{"id": "d", "text": "pain"}\n', "Got a file of another name"),
+    ],
+)
+def test_documents_that_are_not_lines_are_told_so(tmp_path: Path, text: str, advice: str) -> None:
+    """The advice was to write the lines that were meant, or to choose any of all formats."""
+    (tmp_path / "notes.json").write_text(text)
+    with pytest.raises(DisconerError, match=rf"disconer's own documents.*{advice}"):
+        read(tmp_path / "notes.json")
+
+
+@pytest.mark.parametrize("name", ["notes.jsonl", "notes.bio", "tasks.json"])
+def test_a_file_in_utf16_is_named_as_such(tmp_path: Path, name: str) -> None:
+    """PowerShell writes UTF-16 by default. The advice was to write the lines that are there."""
+    (tmp_path / name).write_text('{"id": "d", "text": "pain"}\n', "utf-16")
+    with pytest.raises(DisconerError, match=r"starts like UTF-16\. Expected UTF-8\. Convert it \(iconv -f utf-16"):
+        read(tmp_path / name)
+
+
+@pytest.mark.parametrize("control", ["label", "entities"])
+def test_label_studios_short_export_gets_the_advice_to_use_the_long_one(tmp_path: Path, control: str) -> None:
+    """It was taken for doccano's or disconer's own, and its spans or its id for wrong."""
+    span = {"start": 0, "end": 4, "text": "pain", "labels": ["ADR"]}
+    task = {"text": "pain", "id": 1, control: [span], "annotator": 1, "annotation_id": 2, "lead_time": 3.5}
+    (tmp_path / "tasks.json").write_text(json.dumps([task]))
+    with pytest.raises(DisconerError, match=r"JSON-MIN.* Export the project as JSON instead"):
+        read(tmp_path / "tasks.json")
 
 
 def test_text_is_what_no_other_format_claims(tmp_path: Path) -> None:
@@ -96,7 +130,7 @@ def test_bars_are_not_yet_pubtator(tmp_path: Path, text: str) -> None:
         ("a.jsonl", '{"text": "Severe rash"}\n', "Got objects with text, expected a .jsonl file with lines"),
         ("a.jsonl", '{"note_id": "7", "text": "a", "entities": []}\n', "Got objects with entities, note_id, text"),
         ("a.json", '[{"note_id": "7", "text": "a"}]', 'have no "id"'),
-        ("a.json", '[{"id": "7", "text": "a"}]', "Write texts to a .jsonl file with lines"),
+        ("a.json", '[{"id": "7", "text": "a"}]', "Got a list, expected a .jsonl file with lines"),
         (
             "a.jsonl",
             '{"id": 7, "text": "a"}\n',

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,7 @@ from disconer.cli.console import progress, show
 from disconer.core.errors import BadInput
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Kind
-from disconer.formats import read
+from disconer.formats import read_splits
 
 if TYPE_CHECKING:
     from disconer.evaluate.check import Ceiling, Check  # loaded when the command runs, so that --help is fast
@@ -43,7 +44,8 @@ def check_source(
     ledger = Ledger(skip_bad=True)
     documents: Iterable[Document] = ()
     try:
-        documents = progress(read(source, from_format, ledger), "documents")
+        splits = read_splits(source, from_format, ledger)
+        documents = progress(chain.from_iterable(splits.values()), "documents")
     except BadInput as error:  # the whole archive or file is unreadable
         ledger.error(error)
     return check(documents, ceiling, ledger, heads)

@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from disconer.core.errors import DisconerError, Where, excerpt
+from disconer.core.errors import DisconerError, Where, excerpt, listed
 from disconer.core.ledger import Ledger
 from disconer.formats import format_named
+from disconer.formats.jsonfiles import leading_keys
 from disconer.formats.source import Source
 from disconer.formats.unrecognised import refuse_pubtator
 
@@ -47,10 +48,21 @@ def _as_file(path: str, from_format: str | None, spool: Path) -> Given:
 
 
 def _format_of_stdin(spool: Source) -> str:
-    """Plain text, unless its first line is a document of native JSONL."""
+    """Plain text, unless its first line is a document of native JSONL. Other JSON with texts is refused."""
     refuse_pubtator(spool)
     (member,) = spool
-    return "jsonl" if format_named("jsonl").sniff(member.name, member.head()) else "text"
+    head = member.head()
+    if format_named("jsonl").sniff(member.name, head):
+        return "jsonl"
+    if "text" in (keys := leading_keys(head)):
+        raise DisconerError(
+            "This JSON is not disconer's own",
+            where=Where(member.origin),
+            got=f"objects with {listed(sorted(keys), 8)}",
+            expected='lines {"id": …, "text": …}',
+            fix="Name its format with --from (`disconer formats` lists them), or give it as it is with --from text.",
+        )
+    return "text"
 
 
 def _of_stdin(error: AnyError, spool: Path) -> AnyError:

@@ -15,10 +15,8 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Kind
 from disconer.evaluate.stats import Histogram, Stats
 from disconer.evaluate.stats import stats as count
-from disconer.formats import format_named, note_unread, read, sniff
-from disconer.formats.source import Source, split_sources
+from disconer.formats import ALL, read_splits
 
-ALL = "all"
 # Histograms are shown in these bins, both ends included.
 _BINS = [*((number, number) for number in range(9)), (9, 10), (11, 12), (13, 16), (17, 32), (33, 10**9)]
 
@@ -27,13 +25,9 @@ Row = list[str]
 
 def stats(source: Path, *, from_format: str | None = None, ledger: Ledger | None = None) -> dict[str, Stats]:
     """The counts of each split of `source`, if it has splits, and last of `all`."""
-    whole = Source(source)
-    format = format_named(from_format) if from_format else sniff(whole)
-    if from_format is None:
-        note_unread(whole, format, ledger)
     by_split = {
-        name: count(progress(read(part, format.name, ledger), f"documents, {name}"))
-        for name, part in (split_sources(whole) or {ALL: whole}).items()
+        name: count(progress(documents, f"documents, {name}"))
+        for name, documents in read_splits(source, from_format, ledger).items()
     }
     if ALL in by_split:
         return by_split

@@ -13,6 +13,7 @@ from disconer.evaluate import Counts, Spread, spread
 from disconer.evaluate.bootstrap import Difference, difference
 from disconer.evaluate.entity_lists import ListedDocument, each_document, gap_group, length_group, totals
 from disconer.evaluate.measures import Key
+from disconer.experiments.naming import SEED_KEY
 from disconer.experiments.results import Place, Result, Results, splits_of
 
 OVERALL, KIND, LABEL, PART, LENGTH, GAP = "overall", "kind", "label", "part", "length", "gap"
@@ -48,10 +49,14 @@ class Cell:
     """The runs of a place, summarised. failures: the reasons of those that failed."""
 
     place: Place
-    n_runs: int
+    seeds: Sequence[int]
     figures: Mapping[Measure, Spread]
     speed: Speed
     failures: Sequence[str]
+
+    @property
+    def n_runs(self) -> int:
+        return len(self.seeds)
 
 
 class Compared(NamedTuple):
@@ -108,7 +113,8 @@ def compare_runs(found: Results) -> Comparison:
         listed = {split: [_listed(one.lists(split)) for one in results] for split in splits}
         reasons = [failure.reason for failure in found.failures if failure.place == place]
         figures = dict(_figures(results, listed))
-        cells.append(Cell(place, len(results), figures, _speed(results), reasons))
+        seeds = [int(one.settings[SEED_KEY]) for one in results]
+        cells.append(Cell(place, seeds, figures, _speed(results), reasons))
         for split in splits:
             for one in filter(None, listed[split]):
                 golds.setdefault((place.corpus, split), {}).setdefault(one.gold, {})[place.system] = None

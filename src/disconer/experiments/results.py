@@ -4,7 +4,6 @@ corpus, system and share, from a study or from their settings.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,13 +18,10 @@ from disconer.core.errors import DisconerError, Where
 from disconer.core.places import WEIGHTS
 from disconer.evaluate.entity_lists import LISTS, ListedDocument, load_lists
 from disconer.experiments.folder import COMPLETE, PLACES, ExperimentFolder
+from disconer.experiments.naming import SEED_KEY, SHARE_KEY, START, corpus_names, system_names
 from disconer.experiments.study import CORPUS, SEED, SHARE, Values
 
 SPLITS = ("test", "dev")  # in the order of preference
-SEED_KEY, SHARE_KEY = "training.seed", "data.share"
-NAMED = 6  # letters of a fingerprint in a name
-
-Settings = Mapping[str, Any]  # flat, as `disconer.config.flat` gives them
 
 
 @dataclass(frozen=True)
@@ -58,6 +54,11 @@ class Result:
     @cached_property
     def settings(self) -> dict[str, Any]:
         return flat(load_config(self.folder / "config.yaml").to_dict())
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """Versions, and fingerprints of the data and of the model that training started from."""
+        return _json(self.folder / "run.json") if (self.folder / "run.json").is_file() else {}
 
     @cached_property
     def epochs(self) -> list[dict[str, Any]]:
@@ -172,8 +173,9 @@ def _of_runs(paths: Sequence[Path]) -> Results:
     complete = [folder for folder in folders if (folder / COMPLETE).is_file()]
     found = [Result(folder, Place("", ""), _figures(folder)) for folder in complete]
     settings = {one.folder: one.settings for one in found}
-    corpora = corpus_names(settings, {folder: str(_json(folder / "run.json").get("data")) for folder in complete})
-    systems = system_names(settings)
+    records = {one.folder: one.record for one in found}
+    corpora = corpus_names(settings, records)
+    systems = system_names(settings, records, corpora)
     placed = [
         replace(one, place=Place(corpora[one.folder], systems[one.folder], float(one.settings[SHARE_KEY])))
         for one in found
@@ -197,7 +199,8 @@ def _distinct(results: Sequence[tuple[str, Result]]) -> list[Result]:
 
 
 def _identity(result: Result) -> dict[str, Any]:
-    return {key: value for key, value in result.settings.items() if key not in (SEED_KEY, *PLACES)}
+    settings = {key: value for key, value in result.settings.items() if key not in (SEED_KEY, *PLACES)}
+    return settings | {START: result.record.get("start_from")}
 
 
 def _figures(folder: Path) -> dict[str, Any]:
@@ -232,45 +235,3 @@ def places_in_study(runs: Mapping[str, Values], study: str) -> dict[str, Place]:
         )
         for name, values in runs.items()
     }
-
-
-def corpus_names(settings: Mapping[Path, Settings], contents: Mapping[Path, str]) -> dict[Path, str]:
-    """A corpus is named after the folder of its training data; a fingerprint distinguishes two of the same name.
-
-    contents: of each run, fingerprints of its data.
-    """
-    names = {folder: _folder_of(own["data.train"]) for folder, own in settings.items()}
-    first: dict[str, str] = {}
-    for folder, name in names.items():
-        first.setdefault(name, contents[folder])
-    return {
-        folder: name if first[name] == contents[folder] else f"{name}-{_fingerprint(contents[folder])}"
-        for folder, name in names.items()
-    }
-
-
-def _folder_of(train: str) -> str:
-    path = Path(train).absolute()
-    return path.parent.name or path.stem
-
-
-def _fingerprint(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:NAMED]
-
-
-def system_names(settings: Mapping[Path, Settings]) -> dict[Path, str]:
-    """The kind of head, and the settings in which runs of that kind differ."""
-    names = {}
-    for folder, own in settings.items():
-        alike = [other for other in settings.values() if other["head.kind"] == own["head.kind"]]
-        parts = [f"{key.rpartition('.')[2]}={own.get(key)}" for key in _differing(alike)]
-        names[folder] = " ".join([str(own["head.kind"]), *parts])
-    return names
-
-
-def _differing(settings: Sequence[Settings]) -> Iterator[str]:
-    """The keys that distinguish systems; seed, share and data do not count."""
-    for key in dict.fromkeys(key for one in settings for key in one):
-        tells_apart = not key.startswith("data.") and key not in (SEED_KEY, *PLACES)
-        if tells_apart and len({str(one.get(key)) for one in settings}) > 1:
-            yield key

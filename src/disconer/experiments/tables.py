@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from disconer.core.types import Kind
@@ -66,7 +67,7 @@ def overview(comparison: Comparison) -> Table:
     sections = [[_overview_row(cell, failed) for cell in comparison.of(corpus)] for corpus in comparison.corpora]
     left_out = f" Incomplete runs left out: {comparison.n_incomplete}." if comparison.n_incomplete else ""
     note = f"{DEVIATIONS} After dev F1, all columns are of test, or of dev where there is no test data.{left_out}"
-    note += "".join(f" {sentence}" for sentence in _incomparable(comparison))
+    note += "".join(f" {sentence}" for sentence in (*_incomparable(comparison), *_repeated(comparison)))
     return Table("Results", (*columns, "failed") if failed else columns, sections, note)
 
 
@@ -75,6 +76,14 @@ def _incomparable(comparison: Comparison) -> Iterator[str]:
     for corpus, groups in comparison.by_gold.items():
         named = "; ".join(", ".join(group) for group in groups)
         yield f"Not comparable on {corpus}, as their gold entities differ (data.labels, for example): {named}."
+
+
+def _repeated(comparison: Comparison) -> Iterator[str]:
+    """A sentence for each cell with runs of the same seed, which may even be copies."""
+    for cell in comparison.cells:
+        if repeated := [str(seed) for seed, n_runs in Counter(cell.seeds).items() if n_runs > 1]:
+            runs = f"Several runs of {cell.place.corpus}: {cell.place.name}"
+            yield f"{runs} have the same seed ({', '.join(repeated)}): their deviation is not over seeds."
 
 
 def _overview_row(cell: Cell, failed: bool) -> Row:

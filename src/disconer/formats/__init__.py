@@ -21,7 +21,7 @@ from disconer.core.plugins import Registry
 from disconer.core.types import Document
 from disconer.formats.format import Format
 from disconer.formats.seen_ids import SeenIds
-from disconer.formats.source import Source
+from disconer.formats.source import Source, split_sources
 from disconer.formats.target import refuse_existing
 from disconer.formats.unread import LOOKS, NOT_READ, PLAIN, unread
 from disconer.formats.unrecognised import refuse_pubtator, unrecognised
@@ -57,6 +57,7 @@ FORMATS: Registry[Format] = Registry(
     },
     what="format",
 )
+ALL = "all"  # the only part of a source without splits
 _PICTURES = {".html", ".htm", ".svg"}
 
 
@@ -126,7 +127,24 @@ def read(
     if format is None and not source.is_single_file:
         note_unread(source, chosen, ledger, stacklevel=3)
     documents = chosen.read(source, ledger)
-    return _unique(documents, ledger, "Two documents have the same id", str(source), "Rename one of them.")
+    fix = "Rename one of them."
+    if not source.is_single_file:
+        fix += " Annotations of the same documents by several people are read one by one: `disconer agree A B`."
+    return _unique(documents, ledger, "Two documents have the same id", str(source), fix)
+
+
+def read_splits(
+    path: str | os.PathLike[str], format: str | None = None, ledger: Ledger | None = None
+) -> dict[str, Iterator[Document]]:
+    """The documents of each split of a source that has splits, else all of them, as `all`; otherwise like `read`.
+
+    Ids are unique in each split: tools number the documents of each file.
+    """
+    whole = Source(path)
+    chosen = format_named(format) if format else sniff(whole)
+    if format is None and not whole.is_single_file:
+        note_unread(whole, chosen, ledger, stacklevel=3)
+    return {name: read(part, chosen.name, ledger) for name, part in (split_sources(whole) or {ALL: whole}).items()}
 
 
 def note_unread(
@@ -216,6 +234,7 @@ def format_for(path: Path) -> Format:
 
 
 __all__ = [
+    "ALL",
     "FORMATS",
     "NOT_READ",
     "Format",
@@ -225,6 +244,7 @@ __all__ = [
     "names_of_formats",
     "note_unread",
     "read",
+    "read_splits",
     "sniff",
     "write",
 ]

@@ -6,7 +6,8 @@
     pain	I-ADR
 
 Written in three schemes (`bio_schemes`), columns separated by a tab. Read in any scheme, separated by tabs or spaces;
-columns between the first and the last, and comments before a sentence, are ignored. Each sentence is a document until
+columns between the first and the last, and comments before a sentence, are ignored, but labels in them are counted. If
+the first column numbers the words of each sentence, the word is the second. Each sentence is a document until
 the first `-DOCSTART-`; from there on, each `-DOCSTART-` starts a document. The id in brackets is our addition, which
 other readers ignore; it is written for every document, so that predictions can be compared with gold.
 """
@@ -55,6 +56,10 @@ _HOLDS = {
     "biohd": "most entities of a sentence",
 }
 _DOCUMENT_START = re.compile(r"-DOCSTART-(?!\S)(?:\s+\((?P<id>.+)\))?")
+_BEGIN_OR_SINGLE = re.compile(r"[BSU]-\S")
+_SEVERAL = re.compile(r"\|(?=[BIESLUMW]-\S|O$)")  # B-ADR|B-Drug
+_NOT_IN_LABELS = re.compile(rf"\s+|{_SEVERAL.pattern}")
+_NO_TOKENS = ("#", "-DOCSTART-")  # how comments and the starts of documents begin
 _SPACE = re.compile(r"\s+")
 _NOT_IN_IDS = re.compile(r"[^\S ]+")
 _LINES_SNIFFED = 200
@@ -62,9 +67,10 @@ _PROSE_LINES = 3  # fewer lines than this may look like columns by chance
 
 
 def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
+    word_column = int(_numbers_words(member))
     for number, (id, group) in enumerate(_documents(member), 1):
         try:
-            sentences = [_read_sentence(block, member.origin) for block in group]
+            sentences = [_read_sentence(block, member.origin, word_column, ledger) for block in group]
             where = Where(member.origin, group[0][0][0] if group else None)
             yield from_words(id or f"{member.stem}-{number}", sentences, where, ledger)
         except BadInput as error:
@@ -90,11 +96,13 @@ def _documents(member: Member) -> Iterator[tuple[str | None, list[Block]]]:
         yield id, document
 
 
-def _read_sentence(block: Block, path: str) -> WordSentence:
+def _read_sentence(block: Block, path: str, word_column: int, ledger: Ledger) -> WordSentence:
     words: list[str] = []
     labels: list[str] = []
+    n_other_labels = 0
     for number, line in block:
-        word, label = _columns(line)
+        columns = _columns(line)
+        word, label = "".join(columns[word_column : word_column + 1]), _label(columns)
         if not labels and line.startswith("#") and parse(label) is None:
             continue  # a comment before the sentence
         if not word or parse(label) is None:
@@ -106,8 +114,19 @@ def _read_sentence(block: Block, path: str) -> WordSentence:
                 expected="a word, further columns if any, and O or a label such as B-Drug",
                 fix="Check that the label is the last column.",
             )
+        if _SEVERAL.search(label):
+            raise BadInput(
+                "bad-syntax",
+                "This word has several labels",
+                where=Where(path, number),
+                got=excerpt(line),
+                expected="one label in a column",
+                fix="Give overlapping entities in a format that holds them, such as native JSONL or W2NER's JSON.",
+            )
         words.append(word)
         labels.append(label)
+        n_other_labels += any(map(_BEGIN_OR_SINGLE.match, columns[word_column + 1 : -1]))
+    ledger.lost("words with labels in columns before the last", n_other_labels)
     try:
         entities = decode(labels)
     except TooMany as error:
@@ -116,10 +135,31 @@ def _read_sentence(block: Block, path: str) -> WordSentence:
     return WordSentence(words, [Mention(label, ranges) for label, ranges in entities])
 
 
-def _columns(line: str) -> tuple[str, str]:
-    """The first and the last column of a line; no label if there is only one."""
-    columns = line.rstrip().split("\t") if "\t" in line else [part for part in line.split(" ") if part]
-    return columns[0], columns[-1].strip() if len(columns) > 1 else ""
+def _columns(line: str) -> list[str]:
+    return line.rstrip().split("\t") if "\t" in line else [part for part in line.split(" ") if part]
+
+
+def _label(columns: Sequence[str]) -> str:
+    """The last column; empty if there is only one."""
+    return columns[-1].strip() if len(columns) > 1 else ""
+
+
+def _numbers_words(member: Member) -> bool:
+    """Whether the first of three or more columns counts the words of each sentence, as in the files of GermEval."""
+    sentences: list[list[str]] = [[]]
+    for line in _first_lines(member.head()):
+        columns = _columns(line)
+        if not line.strip():
+            sentences.append([])
+        elif not line.startswith(_NO_TOKENS):
+            sentences[-1].append(columns[0] if len(columns) > 2 else "")
+    counts = any(len(sentence) > 1 for sentence in sentences)
+    return counts and all(sentence == [str(n) for n in range(1, len(sentence) + 1)] for sentence in sentences)
+
+
+def _first_lines(head: bytes) -> list[str]:
+    """Complete lines: the last one may be cut."""
+    return head.decode("utf-8", "ignore").removeprefix(BOM).split("\n")[:_LINES_SNIFFED][:-1]
 
 
 def _write(documents: Iterable[Document], ledger: Ledger, *, scheme: Scheme) -> Iterator[str]:
@@ -140,7 +180,7 @@ def _sentence_text(sentence: TokenSentence, scheme: Scheme, ledger: Ledger) -> s
     if _DOCUMENT_START.match(words[0]):  # a word of the text, which would start a document when read back
         words[0] = f"_{words[0]}"
         ledger.lost("words rewritten")
-    entities = [(plain(entity.label, _SPACE, "labels", ledger), entity.ranges) for entity in sentence.entities]
+    entities = [(plain(entity.label, _NOT_IN_LABELS, "labels", ledger), entity.ranges) for entity in sentence.entities]
     labels = scheme(list(dict.fromkeys(entities)), len(words))
     try:
         read_back = decode(labels)
@@ -173,9 +213,8 @@ def _sniff(name: str, head: bytes) -> bool:
 
     A .txt needs more evidence, as a line of prose may end in "vitamin B-12".
     """
-    lines = head.decode("utf-8", "ignore").removeprefix(BOM).split("\n")[:_LINES_SNIFFED]
-    tokens = [line for line in lines[:-1] if line.strip() and not line.startswith(("#", "-DOCSTART-"))]
-    labels = [_columns(line)[1] for line in tokens]
+    tokens = [line for line in _first_lines(head) if line.strip() and not line.startswith(_NO_TOKENS)]
+    labels = [_label(_columns(line)) for line in tokens]
     n_columns = {len(line.split("\t") if "\t" in line else line.split()) for line in tokens}
     if name.lower().endswith(".txt") and (len(tokens) < _PROSE_LINES or not any("-" in label for label in labels)):
         return False

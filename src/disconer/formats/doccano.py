@@ -124,6 +124,7 @@ def _sniff(name: str, head: bytes) -> bool:
         "spans",
         "data",
         "answer",
+        "annotation_id",  # Label Studio's JSON-MIN
     }
 
 

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, BinaryIO
@@ -26,8 +27,8 @@ from disconer.formats.source import Member
 
 UNKNOWN_FIELDS = "fields that disconer's JSONL does not define"
 # Fields that identify other formats, which may also have an id and a text.
-_FOREIGN = {"passages", "denotations", "label", "labels", "relations", "spans", "answer", "_task_hash"}
-_FIELDS = {"id", "text", "entities", "sentences", "extras"}
+_FOREIGN = {"passages", "denotations", "label", "labels", "relations", "spans", "answer", "_task_hash", "annotation_id"}
+FIELDS = {"id", "text", "entities", "sentences", "extras"}
 # Fields that `Entity.to_dict` adds: they follow from the fragments. So does `kind`, but from other entities, too.
 _REPEATED = {"start", "end", "text"}
 _ENTITY_FIELDS = {"id", "label", "fragments", "score", "kind", *_REPEATED}
@@ -71,7 +72,7 @@ def from_record(record: Any, *, ledger: Ledger, path: str, line: int | None = No
     id = _field(record, "id", str, where)
     if not id:
         raise BadInput("bad-syntax", "The id of this document is empty", where=where, fix="Give it one.")
-    ledger.lost(UNKNOWN_FIELDS, len(record.keys() - _FIELDS))
+    ledger.lost(UNKNOWN_FIELDS, len(record.keys() - FIELDS))
     entities = []
     for item in _field(record, "entities", list, where, default=[]):
         entity = _read_entity(item, text, ledger, where)
@@ -213,7 +214,7 @@ def _write(documents: Iterable[Document], stream: BinaryIO, ledger: Ledger) -> N
 
 def _sniff(name: str, head: bytes) -> bool:
     keys = leading_keys(head)
-    return head.lstrip()[:1] == b"{" and keys >= {"id", "text"} and not keys & _FOREIGN
+    return head.removeprefix(BOM_UTF8).lstrip()[:1] == b"{" and keys >= {"id", "text"} and not keys & _FOREIGN
 
 
 FORMAT = Format(

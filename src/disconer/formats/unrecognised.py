@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 
 from disconer.core.errors import DisconerError, Where, listed
 from disconer.formats.jsonfiles import SUFFIXES as JSON
 from disconer.formats.jsonfiles import leading_keys
+from disconer.formats.native import FIELDS
 from disconer.formats.source import Member, Source
 
 _OTHER_PROGRAMS = {".pdf", ".doc", ".docx", ".odt", ".rtf"}  # texts that only other programs can read
@@ -34,8 +36,51 @@ def refuse_pubtator(source: Source) -> None:
 
 def unrecognised(source: Source, readable: Sequence[str]) -> DisconerError:
     """The error for a source of unknown format. readable: the names of formats to choose from."""
-    return next(filter(None, map(_without_id, source.members[:_LOOKS])), None) or DisconerError(
+    members = source.members[:_LOOKS]
+    for known in (_in_utf16, _json_min, _not_in_lines, _without_id):
+        if error := next(filter(None, map(known, members)), None):
+            return error
+    return DisconerError(
         "The format of this input is not recognised", where=Where(str(source)), fix=_how_to_read(source, readable)
+    )
+
+
+def _in_utf16(member: Member) -> DisconerError | None:
+    if not member.head(2).startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return None
+    return DisconerError(
+        "This file starts like UTF-16",
+        where=Where(member.origin),
+        expected="UTF-8",
+        fix="Convert it (iconv -f utf-16 -t utf-8).",
+    )
+
+
+def _json_min(member: Member) -> DisconerError | None:
+    """The error for a short form of Label Studio's export, in which the parts of an entity are not linked."""
+    if member.suffix not in JSON or not leading_keys(member.head(_HEAD)) >= {"annotation_id", "lead_time"}:
+        return None
+    return DisconerError(
+        "This looks like Label Studio's JSON-MIN, which disconer does not read, as it lacks relations",
+        where=Where(member.origin),
+        fix="Export the project as JSON instead.",
+    )
+
+
+def _not_in_lines(member: Member) -> DisconerError | None:
+    """The error for disconer's own documents that are a list, spread over several lines, or in a file named .json."""
+    head = member.head(_HEAD)
+    if member.suffix not in JSON or not {"id", "text"} <= leading_keys(head) <= FIELDS:
+        return None
+    got, path = "a file of another name, or documents over several lines", "."
+    if head.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
+        got, path = "a list", "'.[]'"
+    return DisconerError(
+        "This looks like disconer's own documents, but not like a .jsonl file of them",
+        where=Where(member.origin),
+        got=got,
+        expected=_LINES,
+        fix=f"Write each to a line of its own (jq -c {path} FILE > FILE.jsonl).",
     )
 
 

@@ -158,17 +158,19 @@ def small_splits(survey: Survey, splits: Splits) -> Iterator[str]:
     if said:
         yield (
             f"{'; '.join(said)}. With fewer than {ENOUGH} entities, F1 is uncertain by 10 points or more. "
-            f"{_more(splits, sum(n_entities.values()))}"
+            f"{_more(splits, sum(n for split, n in n_entities.items() if split in (TRAIN, *splits.taken)))}"
         )
 
 
 def _more(splits: Splits, n_entities: int) -> str:
-    """How to get larger splits. n_entities: of all splits together."""
+    """How to get larger splits. n_entities: of train and what was taken from it."""
     if not splits.taken:
         return "Move documents there from train, or annotate more."
-    for ratios, share in (("60/20/20", 0.2), ("60/40", 0.4)):
-        if share * n_entities >= ENOUGH:
-            return f"For larger ones, add --ratios {ratios}, or annotate more documents."
+    if TEST in splits.taken and 0.2 * n_entities >= ENOUGH:
+        return "For larger ones, add --ratios 60/20/20, or annotate more documents."
+    if DEV in splits.taken and 0.4 * n_entities >= ENOUGH:
+        larger = "For a larger dev and no test" if TEST in splits.taken else "For a larger dev"
+        return f"{larger}, add --ratios 60/40, or annotate more documents."
     return "Annotate more documents."
 
 
