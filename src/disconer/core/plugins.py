@@ -81,13 +81,21 @@ class Registry(Generic[T]):
 def _load_added(point: EntryPoint, what: str) -> Any:
     package = point.dist.name if point.dist else point.value
     try:
-        return point.load()
+        loaded = point.load()
     except Exception as error:  # other packages may raise anything
         raise DisconerError(
             f"The {what} {point.name!r} of the package {package} cannot be loaded",
             got=f"{type(error).__name__}: {error}",
             fix="Update or uninstall that package.",
         ) from error
+    if isinstance(loaded, type):
+        raise DisconerError(
+            f"The {what} {point.name!r} of the package {package} is a class",
+            got=point.value,
+            expected="the name of an object of that class",
+            fix="Correct the entry point.",
+        )
+    return loaded
 
 
 TRAIN = ("torch", "transformers", "accelerate")
