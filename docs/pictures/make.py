@@ -1,4 +1,4 @@
-"""Draws the pictures of the README and the docs anew: `python docs/pictures/make.py`.
+"""Draws the pictures of the README and the docs again: `python docs/pictures/make.py`.
 
 The sentences are those of the paper that disconer implements (Li et al., ACL 2021): its introduction, where the
 first is made up around the nested mentions, and its case studies.

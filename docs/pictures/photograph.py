@@ -1,4 +1,4 @@
-"""Takes the pictures of the page anew while `disconer serve` runs: `python docs/pictures/photograph.py`."""
+"""Takes the pictures of the page again while `disconer serve` runs: `python docs/pictures/photograph.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes the pictures of `disconer annotate` anew: `python docs/pictures/photograph_annotate.py`.
+"""Takes the pictures of `disconer annotate` again: `python docs/pictures/photograph_annotate.py`.
 
 The texts are made up. With the folder of the tutorial, on which a model was trained already, it takes the tutorial's
 pictures instead, and trains another model for them: `python docs/pictures/photograph_annotate.py texts DOCUMENT`.

@@ -12,6 +12,9 @@ from typer.testing import CliRunner
 from annotated import TEXT, annotated
 from disconer import DisconerError, Document, Sentence, write
 from disconer.cli import app
+from disconer.config import HEADS
+from disconer.core.errors import DisconerWarning
+from plugging import plug_in
 
 
 def run(*arguments: object) -> Result:
@@ -132,6 +135,16 @@ def test_the_last_line_says_what_each_head_can_reach(sound: Path) -> None:
     figures = json.loads(run(sound, "--json", "--head", "tagger", "--set", "scheme=BIO").stdout)
     assert figures["heads"]["tagger"] == {"settings": "scheme=BIO", "f1": 0.0}
     assert figures["heads"]["span"] == {"settings": "max_width=6", "f1": 1.0}
+
+
+def test_a_head_of_another_package_that_cannot_be_loaded_is_left_out(
+    sound: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plug_in(monkeypatch, HEADS, "broken", "nowhere:HEAD")
+    with pytest.warns(DisconerWarning, match="The kind of head 'broken'.* cannot be loaded"):
+        assert "sequence 0.00 (max_labels=1)." in run(sound).stdout
+    with pytest.raises(DisconerError, match=r"The kind of head 'broken'.* cannot be loaded"):
+        run(sound, "--head", "broken")
 
 
 def test_help_says_what_the_exit_code_means() -> None:

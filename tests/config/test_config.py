@@ -130,6 +130,20 @@ def test_dropout_between_layers_needs_two_of_them(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("knob", "hint"),
+    [
+        ("head.kind=tager", "did you mean 'tagger'?"),
+        ("encoder.kind=vector", "did you mean 'vectors'?"),
+        ("head.kind=word", "or one that another package adds: is that installed?"),
+    ],
+)
+def test_an_unknown_kind_is_told_what_may_be_meant(tmp_path: Path, knob: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        loaded(tmp_path, MINIMAL, knob)
+    assert caught.value.problems[0].what.endswith(hint)
+
+
 @pytest.mark.parametrize("preset", sorted(set(preset_names()) - {"chia-glove"}))  # which sets a knob of its own kind
 def test_another_kind_of_encoder_is_a_line(preset: str) -> None:
     for kind in ("vectors", "elmo", "transformer"):

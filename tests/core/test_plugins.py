@@ -15,6 +15,7 @@ ADDED = [
     EntryPoint("root", "math:sqrt", "group"),
     EntryPoint("own", "math:cos", "group"),
     EntryPoint("broken", "no_such_module:thing", "group"),
+    EntryPoint("type", "fractions:Fraction", "group"),
 ]
 
 
@@ -25,7 +26,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Registry[Any]:
 
 
 def test_other_packages_add_to_a_registry(registry: Registry[Any]) -> None:
-    assert registry.names() == ("own", "broken", "root")
+    assert registry.names() == ("own", "broken", "root", "type")
     assert registry.get("root")(9) == 3
     assert "root" in registry
     assert "cube" not in registry
@@ -36,10 +37,15 @@ def test_names_of_disconers_own_are_not_taken(registry: Registry[Any]) -> None:
 
 
 def test_an_unknown_name_is_told_what_there_is(registry: Registry[Any]) -> None:
-    with pytest.raises(DisconerError, match=r"no function 'rot'.*one of own, broken, root.*mean 'root'"):
+    with pytest.raises(DisconerError, match=r"no function 'rot'.*one of own, broken, root, type.*mean 'root'"):
         registry.get("rot")
 
 
 def test_a_package_that_cannot_be_loaded_is_named(registry: Registry[Any]) -> None:
     with pytest.raises(DisconerError, match=r"function 'broken'.*ModuleNotFoundError"):
         registry.get("broken")
+
+
+def test_a_package_that_names_a_class_is_told_so(registry: Registry[Any]) -> None:
+    with pytest.raises(DisconerError, match=r"function 'type'.* is a class. Got fractions:Fraction"):
+        registry.get("type")

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from disconer import BadInput, DisconerError, Document, Entity, Ledger, read
 from disconer.cli import app
 from disconer.core.corpus import Corpus, text_key
+from disconer.core.errors import DisconerWarning
 from disconer.core.version import __version__
 from disconer.corpora import RECIPES, recipe_named
 from disconer.corpora.prepare import RECORD, count, prepare, render
@@ -185,6 +186,12 @@ def test_all_recipes_are_listed_with_their_options(arguments: list[str]) -> None
     for name in RECIPES.names():
         assert f"{name}: {recipe_named(name).about}" in text
     assert "Option --types ADR|all: which types; default ADR." in text
+
+
+def test_a_recipe_that_cannot_be_loaded_is_left_out_of_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    plug_in(monkeypatch, RECIPES, "broken", "nowhere:RECIPE")
+    with pytest.warns(DisconerWarning, match="'broken'.* cannot be loaded"):
+        assert "phee: " in CliRunner().invoke(app, ["prepare"]).stdout
 
 
 def test_the_help_of_one_recipe_tells_its_options_alone() -> None:

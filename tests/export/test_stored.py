@@ -151,7 +151,7 @@ def test_a_model_without_graphs_runs_in_torch_and_says_so(tmp_path: Path) -> Non
     save_model(letter_model(), tmp_path)
     with pytest.warns(DisconerWarning, match="runs in torch, as it has no graph for ONNX Runtime: it was"):
         assert Recognizer.from_pretrained(tmp_path).runtime == "torch"
-    with pytest.raises(DisconerError, match=r"does not run in ONNX Runtime. Got it was saved without graphs"):
+    with pytest.raises(DisconerError, match=r"does not run in ONNX .* Got it was saved without graphs.*export MODEL"):
         Recognizer.from_pretrained(tmp_path, runtime="onnx")
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # who asks for torch needs no explanation
@@ -165,6 +165,10 @@ def test_a_head_without_graphs_says_why(tmp_path: Path, monkeypatch: pytest.Monk
     save_model(model, tmp_path)
     with pytest.warns(DisconerWarning, match="A head of kind span has no ONNX graph"):
         assert Recognizer.from_pretrained(tmp_path).runtime == "torch"
+    for settings in ({"runtime": "onnx"}, {"precision": "int8"}):  # no other export can help
+        with pytest.raises(DisconerError, match=r"does not run in ONNX.*no ONNX graph. Run it in torch") as caught:
+            Recognizer.from_pretrained(tmp_path, **settings)  # type: ignore[arg-type]
+        assert "export" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("file", "content"), [("graphs.json", b"{}"), ("graphs.json", b"[1"), ("network.onnx", b"?")])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import BinaryIO
 
 import pytest
 from typer.testing import CliRunner
 
-from disconer import DisconerError, Document, Entity, Fragment, Ledger, read, write
+from disconer import BadInput, DisconerError, Document, Entity, Fragment, Ledger, read, write
 from disconer.cli import app
 from disconer.core.errors import DisconerWarning
 from disconer.formats import FORMATS, Format, format_for, format_named
@@ -114,3 +117,30 @@ def test_one_that_is_broken_stops_only_those_who_ask_for_it(
     write([DOCUMENT], tmp_path / "a.jsonl")
     with pytest.warns(DisconerWarning, match=message):
         assert list(read(tmp_path / "a.jsonl")) == [DOCUMENT]
+
+
+@pytest.fixture
+def _shown(_added: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The format that docs/how-to/formats-of-your-own.md shows."""
+    guide = Path(__file__).parents[2] / "docs" / "how-to" / "formats-of-your-own.md"
+    code = re.search(r"```python\n(.*?)```", guide.read_text("utf-8"), re.DOTALL)
+    assert code
+    shown = ModuleType("shown_format")
+    exec(code[1], shown.__dict__)
+    monkeypatch.setitem(sys.modules, "shown_format", shown)
+    plug_in(monkeypatch, FORMATS, "mentions", "shown_format:FORMAT")
+
+
+@pytest.mark.usefixtures("_shown")
+def test_the_one_of_the_guide_keeps_every_text(tmp_path: Path) -> None:
+    document = Document("d1", "pain\tin\n\nlegs", (Entity("side effect", (Fragment(0, 4),)),))
+    write([document], tmp_path / "a.mentions")
+    assert list(read(tmp_path / "a.mentions")) == [document]
+
+
+@pytest.mark.usefixtures("_shown")
+@pytest.mark.parametrize("line", ["#mentions", "#mentions\td1\tpain", '#mentions\td1\t"pain"\tADR 0'])
+def test_the_one_of_the_guide_names_a_line_that_is_none(tmp_path: Path, line: str) -> None:
+    (tmp_path / "a.mentions").write_text(line + "\n")
+    with pytest.raises(BadInput, match=r"a\.mentions, line 1: This is no line of mentions"):
+        list(read(tmp_path / "a.mentions", "mentions"))

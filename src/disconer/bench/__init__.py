@@ -2,5 +2,5 @@
 
 Absolute figures depend on the machine and its other load. Ratios of jobs that alternate hold: drift affects both.
 
-May import everything but `cli`. Settings and tables need no torch.
+May import `training` and all below it. Settings and tables need no torch.
 """

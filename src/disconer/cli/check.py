@@ -34,13 +34,13 @@ def check_source(
     head: the kind of head whose oracle is computed; None: the default.
     settings: those to compare; if empty, those that the kind compares by default.
     """
-    from disconer.config import DEFAULT_HEAD, HEADS
+    from disconer.config import DEFAULT_HEAD
     from disconer.evaluate.check import check
-    from disconer.nn.heads.kind import head_kind
+    from disconer.nn.heads.kind import all_head_kinds, head_kind
 
     kind = head_kind(head or DEFAULT_HEAD)
     ceiling = _ceiling(kind, settings)
-    heads = {name: ceiling if name == kind.name else _ceiling(head_kind(name)) for name in HEADS.names()}
+    heads = {one.name: ceiling if one.name == kind.name else _ceiling(one) for one in all_head_kinds()}
     ledger = Ledger(skip_bad=True)
     documents: Iterable[Document] = ()
     try:

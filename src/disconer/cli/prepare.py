@@ -39,7 +39,7 @@ _HELP = {"-h", "--help"}
 
 
 def _recipes() -> Iterator[Recipe]:
-    return map(recipe_named, RECIPES.names())
+    return (recipe for _, recipe in RECIPES.loadable())
 
 
 def _recipe_on(args: Sequence[str]) -> Recipe | None:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from disconer.config.schema import ENCODERS, Config
 from disconer.config.section import DEFAULT_HEAD, HEADS, Section, in_words, kind_in
 from disconer.core.errors import DisconerError, Where
+from disconer.core.plugins import Registry
 
 Key = tuple[str | int, ...]  # the path of a value: ("training", "seed")
 
@@ -217,7 +218,8 @@ def explain(error: ValidationError, values: Any, root: Knob) -> list[Problem]:
         elif kind == "value_error":
             problems[key] = str(item["ctx"]["error"])
         else:
-            problems[key] = f"got {_shown(_value_at(values, key))}, expected {root.at(key).expected}"
+            value = _value_at(values, key)
+            problems[key] = f"got {_shown(value)}, expected {root.at(key).expected}{_kind_meant(key, value)}"
     return [Problem(key, what) for key, what in problems.items()]
 
 
@@ -241,6 +243,17 @@ def _value_at(values: Any, key: Key) -> Any:
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+_KINDS: Mapping[Key, Registry[Any]] = {("head", "kind"): HEADS, ("encoder", "kind"): ENCODERS}
+
+
+def _kind_meant(key: Key, value: Any) -> str:
+    """Of an unknown kind: the closest one there is, or that a package may be missing."""
+    if key not in _KINDS or not isinstance(value, str):
+        return ""
+    close = difflib.get_close_matches(value, _KINDS[key].names(), 1)
+    return f"; did you mean {close[0]!r}?" if close else ", or one that another package adds: is that installed?"
 
 
 def _meant(key: Key, root: Knob, kind: str) -> str:

@@ -6,14 +6,15 @@ The core of disconer runs without the packages of its extras.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any, Generic, TypeVar, cast
 
-from disconer.core.errors import DisconerError
+from disconer.core.errors import DisconerError, DisconerWarning
 
 T = TypeVar("T")
 
@@ -55,6 +56,14 @@ class Registry(Generic[T]):
             self._loaded[name] = self._load(name)
         return self._loaded[name]
 
+    def loadable(self) -> Iterator[tuple[str, T]]:
+        """Every name and object that can be loaded, built-in ones first. Others cause a warning."""
+        for name in self.names():
+            try:
+                yield name, self.get(name)
+            except DisconerError as error:
+                warnings.warn(str(error), DisconerWarning, stacklevel=2)
+
     def _load(self, name: str) -> T:
         if name in self._built_in:
             module, _, attribute = self._built_in[name].partition(":")
@@ -72,13 +81,21 @@ class Registry(Generic[T]):
 def _load_added(point: EntryPoint, what: str) -> Any:
     package = point.dist.name if point.dist else point.value
     try:
-        return point.load()
+        loaded = point.load()
     except Exception as error:  # other packages may raise anything
         raise DisconerError(
             f"The {what} {point.name!r} of the package {package} cannot be loaded",
             got=f"{type(error).__name__}: {error}",
             fix="Update or uninstall that package.",
         ) from error
+    if isinstance(loaded, type):
+        raise DisconerError(
+            f"The {what} {point.name!r} of the package {package} is a class",
+            got=point.value,
+            expected="the name of an object of that class",
+            fix="Correct the entry point.",
+        )
+    return loaded
 
 
 TRAIN = ("torch", "transformers", "accelerate")

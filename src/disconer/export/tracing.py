@@ -22,7 +22,7 @@ from disconer.store.graphs import NETWORK
 
 def exportable_encoders() -> list[str]:
     """Kinds of encoders whose models have graphs."""
-    return [name for name in ENCODER_KINDS.names() if ENCODER_KINDS.get(name).load_exported_reader]
+    return [name for name, kind in ENCODER_KINDS.loadable() if kind.load_exported_reader]
 
 
 def graphs_of(model: Model) -> dict[str, Graph]:

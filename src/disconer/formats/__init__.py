@@ -1,7 +1,7 @@
 """Every annotation format behind two functions.
 
 One module or folder per format; other packages add theirs under the entry-point group `disconer.formats`.
-May import `core` and `text`. No torch, and no other heavy package before it is needed.
+All of them may import `core` and `text`. No torch, and no other heavy package before it is needed.
 
 >>> from disconer.formats import read, write
 >>> write(read("notes/"), "notes.jsonl")  # doctest: +SKIP

@@ -13,7 +13,7 @@ from disconer.core.plugins import TRAIN, is_installed
 from disconer.nn.runtime import AnyModel, Device, Precision, RuntimeName
 from disconer.predict.settings import Settings
 from disconer.store.description import read_description
-from disconer.store.graphs import StoredGraphs, read_graphs
+from disconer.store.graphs import UNKNOWN, NoGraphs, StoredGraphs, read_graphs
 from disconer.store.names import find_model
 
 # Device files of GPUs that torch may be able to use, on Linux: NVIDIA's, those of Jetson and WSL, AMD's.
@@ -48,13 +48,8 @@ def load(
 
         return load_stored_model(folder, stored)
     read_description(folder)  # if there is no model at all, report that first
-    if runtime == "onnx":
-        raise DisconerError(
-            "This model does not run in ONNX Runtime",
-            where=Where(str(folder)),
-            got=stored.reason,
-            fix="Run it in torch, or write its graphs: `disconer export MODEL OUT --compact`.",
-        )
+    if runtime == "onnx" or precision == "int8":
+        raise _only_in_torch(folder, stored, precision)
     model = _load_in_torch(folder, because=stored.reason)
     warnings.warn(
         f"{folder}: this model runs in torch, as it has no graph for ONNX Runtime: {stored.reason}",
@@ -62,6 +57,18 @@ def load(
         stacklevel=2,
     )
     return model
+
+
+def _only_in_torch(folder: Path, why: NoGraphs, precision: Precision) -> DisconerError:
+    """The error for a model without graphs that shall run in ONNX Runtime."""
+    instead = "Run it in torch, in fp32 or bf16" if precision == "int8" else "Run it in torch"
+    write = ", or write its graphs: `disconer export MODEL OUT --compact`" if why is UNKNOWN else ""
+    return DisconerError(
+        "This model does not run in ONNX Runtime",
+        where=Where(str(folder)),
+        got=why.reason,
+        fix=f"{instead}{write}.",
+    )
 
 
 def is_exported(folder: Path) -> bool:

@@ -1,4 +1,4 @@
 """From annotated data to a first configuration: splits, statistics, and settings that suit them.
 
-May import `config` and all below it. No torch.
+May import `store` and all below it, of `nn` the kinds of heads. No torch.
 """

@@ -163,7 +163,7 @@ def take_splits(
 
 
 def _filling(sizes: Mapping[str, int], wanted: float) -> list[str]:
-    """The first groups that make a split of about the wanted size: one that would miss it by more is passed over.
+    """The first groups that make a split of about the wanted size: one that would miss it by more is skipped.
 
     sizes: of each group, in order. At least one group is taken, and one is left for training.
 

@@ -1,1 +1,1 @@
-"""Bundled configurations, one YAML file each."""
+"""Bundled configurations, one YAML file each. No code."""

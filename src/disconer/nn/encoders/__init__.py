@@ -2,7 +2,7 @@
 
 disconer has `transformer`, `vectors` and `elmo`, each in a folder of that name: its `__init__` has the kind and the
 reader, which need no torch. Other packages add kinds under the entry-point group `disconer.encoders`; each entry point
-names an `EncoderKind`.
+names an `EncoderKind`. A kind may import `core`, `config` and `nn`, but no other kind and no head.
 """
 
 from __future__ import annotations

@@ -175,6 +175,11 @@ def head_kind(name: str) -> HeadKind[Any]:
     return cast(HeadKind[Any], HEADS.get(name))
 
 
+def all_head_kinds() -> Iterator[HeadKind[Any]]:
+    """Every kind that can be loaded, disconer's own first. Others cause a warning."""
+    return (cast(HeadKind[Any], kind) for _, kind in HEADS.loadable())
+
+
 def kind_of(settings: HeadSettings) -> HeadKind[Any]:
     """The kind that these settings belong to."""
     return head_kind(settings.kind)

@@ -1,7 +1,7 @@
 """Layers that any network may use. They take plain numbers, and import nothing of disconer.
 
-Here those that many networks have: a bidirectional LSTM, a multilayer perceptron, words as they are, classes of gaps
-between words, and the bias of a rare class.
+Here those that many networks have: a bidirectional LSTM, a mix of layers, a multilayer perceptron, words as they are,
+classes of gaps between words, and the bias of a rare class.
 """
 
 from __future__ import annotations
@@ -64,6 +64,23 @@ def packing(lengths: list[int], n_words: int) -> tuple[Tensor, Tensor]:
     is_there = torch.arange(int(ordered[0]))[:, None] < ordered  # (longest, B)
     word, rank = is_there.nonzero().unbind(-1)
     return row[rank] * n_words + word, is_there.sum(1)
+
+
+class LayerMix(nn.Module):
+    """A learned weighted mean of all layers: a softmax over one scalar per layer, times a common factor."""
+
+    def __init__(self, *, n_layers: int) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(n_layers))
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, layers: Sequence[Tensor]) -> Tensor:
+        """Shape: (…, d) each -> (…, d)"""
+        weights = self.weights.softmax(0)  # (layers,)
+        mixed = torch.zeros_like(layers[0])
+        for weight, layer in zip(weights, layers, strict=True):
+            mixed = mixed + weight * layer
+        return self.scale * mixed
 
 
 class UnchangedWords(nn.Module):

@@ -5,5 +5,5 @@ actor finds the entities of a block; `work` writes what comes back, in order, in
 Ray moves the blocks, starts actors again that die, and gives them their blocks again; the rest is as it is without Ray.
 
 Only `stream` and `cluster` (which is the service's, too) import Ray, and nothing imports them before
-`disconer predict --ray` runs.
+`disconer predict --ray` runs. May import `predict`, `predict.local` and all below.
 """

@@ -1,4 +1,7 @@
-"""Self-contained HTML pages: of an evaluation, with plots and every wrong sentence; of an agreement of annotators."""
+"""Self-contained HTML pages: of an evaluation, with plots and every wrong sentence; of an agreement of annotators.
+
+May import what `render` may.
+"""
 
 from disconer.render.report.agreement import AgreementReport
 from disconer.render.report.evaluation import Report

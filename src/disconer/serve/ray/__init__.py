@@ -4,4 +4,6 @@ It needs the extras `serve` and `ray`; nothing outside this package imports it b
 
 A request passes: Ray's proxy → `gate` (errors when no replica responds) → a `replica` (the whole plain service except
 its connections). `deployment` starts, updates and stops them, as many as `serve.settings.RayPlan` says.
+
+May import `serve`, `predict` and all below.
 """

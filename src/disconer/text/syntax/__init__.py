@@ -5,5 +5,5 @@ attached to documents (`attach`), and cached (`cache`).
 >>> syntax = make_syntax("spacy:en_core_web_sm")  # doctest: +SKIP
 
 Nothing is imported here, and no parser before it is used: the configuration's schema, and so `disconer --help`, import
-these modules.
+these modules. They may import `core`; `conllu` alone reads `formats`.
 """

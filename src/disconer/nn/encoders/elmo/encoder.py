@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from disconer.nn.devices import WordBatch
 from disconer.nn.encoders.elmo import ElmoOptions
-from disconer.nn.encoders.transformer.encoder import LayerMix
 from disconer.nn.interfaces import WordEncoder
+from disconer.nn.layers import LayerMix
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 

@@ -27,25 +27,10 @@ from disconer.nn.encoders.transformer.pretrained import (
 from disconer.nn.encoders.transformer.tokenizer_check import checked_tokenizer
 from disconer.nn.encoders.transformer.tokenizer_errors import damaged_tokenizers
 from disconer.nn.interfaces import Encoding, WordEncoder
+from disconer.nn.layers import LayerMix
 
 Pooling = Literal["first", "mean", "max"]
 ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-
-
-class LayerMix(nn.Module):
-    """A learned weighted mean of all layers: a softmax over one scalar per layer, times a common factor."""
-
-    def __init__(self, *, n_layers: int) -> None:
-        super().__init__()
-        self.weights = nn.Parameter(torch.zeros(n_layers))
-        self.scale = nn.Parameter(torch.ones(()))
-
-    def forward(self, layers: tuple[Tensor, ...]) -> Tensor:
-        weights = self.weights.softmax(0)  # (layers,)
-        mixed = torch.zeros_like(layers[0])
-        for weight, layer in zip(weights, layers, strict=True):
-            mixed = mixed + weight * layer
-        return self.scale * mixed
 
 
 class TransformerWords(WordEncoder):
