@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 
 from disconer.core.errors import BadInput
@@ -19,10 +20,12 @@ class Ledger:
         skipped and counted by its problem class.
     repairs: input that was normalised (fragments out of order, touching, …).
     losses: what the output format cannot represent (discontinuous entities in BIO, …).
+    in_utf16: offsets of what is read count UTF-16 units; see `read`.
     """
 
     def __init__(self, *, skip_bad: bool = False) -> None:
         self.skip_bad = skip_bad
+        self.in_utf16 = False
         self.errors: Counter[str] = Counter()
         self.repairs: Counter[str] = Counter()
         self.losses: Counter[str] = Counter()
@@ -43,6 +46,12 @@ class Ledger:
     def lost(self, what: str, times: int = 1) -> None:
         if times:
             self.losses[what] += times
+
+    def of_utf16(self) -> Ledger:
+        """A ledger with the same counts, for a source whose offsets count UTF-16 units."""
+        other = copy(self)
+        other.in_utf16 = True
+        return other
 
     def taken(self) -> Ledger:
         """The counts so far, which are reset."""

@@ -19,6 +19,7 @@ from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.core.plugins import Registry
 from disconer.core.types import Document
+from disconer.formats.code_units import Offsets
 from disconer.formats.format import Format
 from disconer.formats.seen_ids import SeenIds
 from disconer.formats.source import Source, split_sources
@@ -115,15 +116,22 @@ def _sniff_among(formats: list[Format], source: Source) -> Format | None:
 
 
 def read(
-    path: str | os.PathLike[str] | Source, format: str | None = None, ledger: Ledger | None = None
+    path: str | os.PathLike[str] | Source,
+    format: str | None = None,
+    ledger: Ledger | None = None,
+    *,
+    offsets: Offsets = "characters",
 ) -> Iterator[Document]:
     """Documents of a file, folder, .zip or .gz, one after another.
 
     format: a name in `FORMATS`; recognised from the content if None.
     ledger: counts errors and repairs; without one the first error is raised.
+    offsets: what those of the source count: `utf-16` for UTF-16 units, as tools in JavaScript and Java do.
     """
     source, ledger = path if isinstance(path, Source) else Source(path), ledger or Ledger()
     chosen = format_named(format) if format else sniff(source)
+    if offsets != "characters":
+        ledger = _of_utf16(ledger, chosen, offsets)
     if format is None and not source.is_single_file:
         note_unread(source, chosen, ledger, stacklevel=3)
     documents = chosen.read(source, ledger)
@@ -131,6 +139,18 @@ def read(
     if not source.is_single_file:
         fix += " Annotations of the same documents by several people are read one by one: `disconer agree A B`."
     return _unique(documents, ledger, "Two documents have the same id", str(source), fix)
+
+
+def _of_utf16(ledger: Ledger, chosen: Format, offsets: str) -> Ledger:
+    if offsets != "utf-16":
+        raise ValueError(f"offsets are 'characters' or 'utf-16', got {offsets!r}")
+    if not chosen.reads_utf16:
+        raise DisconerError(
+            f"The format {chosen.name!r} is not read with other offsets than its own",
+            got="utf-16",
+            fix=f"Leave it out: it is for {', '.join(one.name for one in all_formats() if one.reads_utf16)}.",
+        )
+    return ledger.of_utf16()
 
 
 def read_splits(
