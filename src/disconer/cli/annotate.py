@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.serve import HOST, LOOPBACK, NEEDED, TOKEN_VARIABLE
+from disconer.core.counting import counted
 from disconer.core.errors import DisconerError
 from disconer.core.plugins import require
 from disconer.formats import format_named, note_unread
@@ -67,7 +68,9 @@ def train_on_done(settings: Settings) -> Status:
 def _follow(trainer: Trainer) -> None:
     """Print each epoch as it ends."""
     status, shown = trainer.status(), 0
-    print(f"training on {status.n_train} documents, measuring on {status.n_dev}", file=sys.stderr, flush=True)
+    print(
+        f"training on {counted(status.n_train, 'documents')}, measuring on {status.n_dev}", file=sys.stderr, flush=True
+    )
     while (status := trainer.status()).is_running:
         for epoch, f1 in enumerate(status.dev_f1[shown:], shown + 1):
             print(f"epoch {epoch} of at most {status.epochs}  dev F1 {f1:.2f}", file=sys.stderr, flush=True)

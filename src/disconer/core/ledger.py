@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 
+from disconer.core.counting import counted
 from disconer.core.errors import BadInput
 from disconer.core.types import Document
 
@@ -92,6 +93,4 @@ class Amount:
         >>> str(Amount(1, 1_204))
         '1 document with 1,204 entities'
         """
-        return f"{self.documents:,} document{'s' * (self.documents != 1)} with {self.entities:,} " + (
-            "entity" if self.entities == 1 else "entities"
-        )
+        return f"{counted(self.documents, 'documents')} with {counted(self.entities, 'entities')}"
