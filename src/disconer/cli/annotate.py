@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from disconer.annotate.project import Settings  # loaded when the command runs: it needs the extra
     from disconer.annotate.suggestions import Suggester
     from disconer.annotate.trainer import Status, Trainer
+    from disconer.annotate.workspace import Workspace
 
 PORT = 8010
 PAUSE = 0.5  # seconds between two checks on a training run
@@ -43,6 +44,8 @@ def annotate(settings: Settings, *, host: str = HOST, port: int = PORT, token: s
         project = Project(settings, load_suggester)
         if settings.path.is_dir():
             note_unread(Source(settings.path), format_named("brat"), texts=True)
+        for name in settings.annotators if settings.each_in else settings.annotators[:1]:
+            _warn_of_unreadable(project.workspace(name))
         if missing := project.never_suggested:
             print(f"note: the model lacks these labels and cannot suggest them: {', '.join(missing)}", file=sys.stderr)
         app = create_app(project, token=token, local=local)
@@ -53,6 +56,17 @@ def annotate(settings: Settings, *, host: str = HOST, port: int = PORT, token: s
         server = make_server(app, LIMITS, on_start=lambda: print(where, file=sys.stderr, flush=True))
         server.run(sockets=[bound])
         project.trainer.stop()
+
+
+def _warn_of_unreadable(workspace: Workspace) -> None:
+    """Say how many documents cannot be read, and why the first of them cannot."""
+    if not (ids := workspace.unreadable()):
+        return
+    try:
+        workspace.open(ids[0])
+    except DisconerError as error:
+        reason = error.without_skipping()
+        print(f"warning: {counted(len(ids), 'documents')} cannot be read, the first: {reason}", file=sys.stderr)
 
 
 def train_on_done(settings: Settings) -> Status:
