@@ -10,7 +10,7 @@ from disconer.core.derived import surface_fits
 from disconer.core.ledger import Ledger
 
 Offsets = Literal["characters", "utf-16"]  # what the offsets of a source count
-FIT = "The offsets fit if they count UTF-16 units: add --offsets utf-16 (disconer convert SRC OUT --offsets utf-16)."
+FIT = "The offsets fit if they count UTF-16 units: convert them (disconer convert SRC OUT --offsets utf-16)."
 BETWEEN = "offsets within a character, moved before it"
 
 
