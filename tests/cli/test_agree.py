@@ -35,7 +35,7 @@ def test_formats_differ_and_texts_without_annotations_are_counted(folder: Path) 
         "anna": {"documents": 2, "entities": 4}, "ben": {"documents": 1, "entities": 2},
     }  # fmt: skip
     assert figures["pairs"][0]["exact"]["f1"] == pytest.approx(2 * 1 / 5)
-    assert "1 texts without an .ann, not annotated by anna" in said
+    assert "1 text without an .ann, not annotated by anna" in said
 
 
 def test_texts_alone_are_no_annotator(folder: Path) -> None:
@@ -53,7 +53,7 @@ def test_tables_and_page(folder: Path) -> None:
     page = folder / "page.html"
     shown, _ = run(folder / "anna", folder / "ben.jsonl", "--html", page)
     assert "anna – ben" in shown
-    assert "1 documents are annotated by all annotators, 1 by only some of them" in shown
+    assert "1 document is annotated by all annotators, 1 by only some of them" in shown
     html = page.read_text("utf-8")
     assert "Sentences with disagreements: 2" in html
     assert "fragments\\u003c/b>: anna ADR “pain … hands”, ben ADR “pain in knees and hands”" in html
@@ -64,8 +64,8 @@ def test_tables_and_page(folder: Path) -> None:
 def test_adjudication(folder: Path) -> None:
     out = folder / "out"
     _, said = run(folder / "anna", folder / "ben.jsonl", "--adjudicate", out)
-    assert "1 entities that all agree on, of 2 documents; 3 disputes in 2 of them" in said
-    assert "lost: 1 texts without an .ann, not annotated by anna, 1 brat notes" in said
+    assert "1 entity that all agree on, of 2 documents; 3 disputes in 2 of them" in said
+    assert "lost: 1 text without an .ann, not annotated by anna, 1 brat note" in said
     assert f"Settle the disputes: disconer annotate {out}" in said
     assert {one.id: [entity.text for entity in one.entities] for one in read(out)} == {"sub/a": ["itching"], "b": []}
     assert "ADR\nDrug\n" in (out / "annotation.conf").read_text()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from disconer.annotate.documents import open_documents
+from disconer.annotate.workspace import Workspace
 from disconer.cli import annotate, app
 from disconer.core.errors import DisconerError
 
@@ -45,6 +48,32 @@ def test_says_which_packages_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(annotate, "NEEDED", ("surely_not_installed",))
     with pytest.raises(DisconerError, match=r"surely_not_installed.*pip install 'disconer\[serve\]'"):
         run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ({}, ""),
+        (
+            {"b": "T1\tADR 0 99\tx\n"},
+            r"1 document cannot be read, the first: \S*b\.ann, line 1.*ends past the end",
+        ),
+        (
+            {"b": "T1 ADR\n", "c": "x\nT1 A\n"},
+            r"2 documents cannot be read, the first: \S*b\.ann, line 1.*tabs",
+        ),
+    ],
+)
+def test_documents_that_cannot_be_read_are_said_at_the_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], broken: dict[str, str], said: str
+) -> None:
+    for name in "abc":
+        (tmp_path / f"{name}.txt").write_text("Well.")
+        (tmp_path / f"{name}.ann").write_text(broken.get(name, ""))
+    annotate._warn_of_unreadable(Workspace(open_documents(tmp_path)))
+    shown = capsys.readouterr().err
+    assert re.match(f"warning: {said}", shown) if said else not shown
+    assert "--skip-bad" not in shown
 
 
 @pytest.mark.slow

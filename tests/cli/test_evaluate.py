@@ -59,6 +59,15 @@ def test_missing_predictions(folder: Path) -> None:
     assert json.loads(run(folder / "gold.jsonl", *arguments))["overall"]["recall"] == 0.5
 
 
+@pytest.mark.parametrize("name", ["found.csv", "found.tsv"])
+def test_tables_of_predictions_are_refused(folder: Path, name: str) -> None:
+    """The advice was about texts: to write them to .txt files."""
+    write(PREDICTED, folder / name)
+    for options in ([], ["--predictions-from", name[-3:]]):
+        with pytest.raises(DisconerError, match=rf"{name}: A table of entities cannot be read: .* --to jsonl"):
+            run(folder / "gold.jsonl", "--predictions", folder / name, *options)
+
+
 @pytest.mark.parametrize("options", [[], ["--model", "m", "--predictions", "p"]])
 def test_needs_one_of_model_and_predictions(folder: Path, options: list[str]) -> None:
     with pytest.raises(DisconerError, match="either a model or predictions"):

@@ -88,7 +88,7 @@ def test_gaps_are_counted_or_an_error(notes: Path, parser: FakeParser, tmp_path:
     parser.answer = lambda words: Unparsed("too hot") if "fever" in words.texts else chain(words)
     result = run(notes, tmp_path / "out.jsonl", "--parser", PARSER)
     assert "1 of 2 sentences have heads." in result.stderr
-    assert "lost: 1 sentences without heads: too hot" in result.stderr
+    assert "lost: 1 sentence without heads: too hot" in result.stderr
     with pytest.raises(DisconerError, match=r"document 'a', offset 0.*too hot"):
         run(notes, tmp_path / "strict.jsonl", "--parser", PARSER, "--missing", "error")
     assert not (tmp_path / "strict.jsonl").exists()

@@ -83,7 +83,7 @@ def test_it_is_converted_to_and_from(tmp_path: Path) -> None:
     apart = DOCUMENT.replace(id="d2", entities=(Entity("ADR", (Fragment(0, 4), Fragment(8, 12))),))
     write([DOCUMENT, apart], tmp_path / "a.jsonl")
     result = CliRunner().invoke(app, ["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "a"), "--to", "toy"])
-    assert "lost: 1 discontinuous entities" in result.stderr
+    assert "lost: 1 discontinuous entity" in result.stderr
     back = ["convert", str(tmp_path / "a"), str(tmp_path / "b.jsonl"), "--from", "toy"]
     assert CliRunner().invoke(app, back).exit_code == 0
     assert list(read(tmp_path / "b.jsonl")) == [DOCUMENT, apart.replace(entities=())]

@@ -108,9 +108,22 @@ def test_the_same_documents_of_two_annotators_get_the_advice_to_compare_them(tmp
     for name in ("anna", "ben"):
         (tmp_path / f"{name}.jsonl").write_text('{"id": "d", "text": "pain", "label": []}\n')
     with pytest.raises(
-        DisconerError, match=r"'d': Two documents have the same id\. Rename .* by several people .*agree A B"
+        DisconerError,
+        match=r"ben\.jsonl, document 'd': Two documents have the same id\. Got another one in \S*anna\.jsonl\. "
+        r"Rename .* by several people .*agree A B",
     ):
         list(read(tmp_path))
+
+
+def test_two_documents_of_one_file_are_not_said_to_be_of_two(tmp_path: Path) -> None:
+    for name, ids in (("a", "x"), ("b", "yzy"), ("c", "xz")):
+        lines = [f'{{"id": "{id}", "text": "pain"}}\n' for id in ids]
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines))
+    ledger = Ledger(skip_bad=True)
+    assert [document.id for document in read(tmp_path, None, ledger)] == ["x", "y", "z"]
+    said = [(Path(error.where.path or "").name, error.got) for error in ledger.examples if error.where]
+    others = [f"another one in {tmp_path / name}" for name in ("a.jsonl", "b.jsonl")]
+    assert said == [("b.jsonl", None), ("c.jsonl", others[0]), ("c.jsonl", others[1])]
 
 
 @pytest.mark.parametrize("name", WRITABLE)

@@ -46,6 +46,14 @@ def test_every_id_is_new_once() -> None:
     assert "doc5000" not in ids
 
 
+def test_an_id_keeps_its_first_place() -> None:
+    ids = SeenIds()
+    for number in range(5000):
+        ids.add(f"doc{number}", number % 7)
+    ids.add("doc8", 5)
+    assert [ids.place(f"doc{number}") for number in range(5000)] == [number % 7 for number in range(5000)]
+
+
 @pytest.mark.parametrize("ids", HALVES + CONTROLS + SPACES + BREAKS)
 @pytest.mark.parametrize("format", FORMATS)
 def test_ids_that_a_format_makes_alike_stay_two(format: str, ids: tuple[str, str]) -> None:

@@ -99,7 +99,7 @@ def _joined(passage: list[Window]) -> Window:
 
 def test_a_word_without_subwords_takes_what_opens_the_row() -> None:
     model = toy_model()
-    batch = word_batch(windows_of(["\u200d a \u200d b"], model), model.reader)
+    batch = word_batch(windows_of(["\x01 a \x01 b"], model), model.reader)
     assert batch.first_piece.tolist() == [[0, 1, 0, 2]]
     assert batch.word_places.tolist() == [1, 3]
 
@@ -117,7 +117,7 @@ def test_a_sentence_without_any_subword() -> None:
     assert len(find(network, word_batch(windows, tokenizer))) == 2
 
 
-@pytest.mark.parametrize("text", [*TEXTS, "\u200d a \u200d b", "a b c d e f g h i j k l m n", "\u200d"])
+@pytest.mark.parametrize("text", [*TEXTS, "\x01 a \x01 b", "a b c d e f g h i j k l m n", "\x01", "\u200d"])
 def test_a_window_by_itself_has_the_arrays_that_it_has_among_others(text: str) -> None:
     model = toy_model(positions=12)
     for window in windows_of([text], model):
@@ -162,7 +162,7 @@ def test_the_words_that_a_window_owns() -> None:
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_pooling(pooling: str) -> None:
     model = toy_model(encoder={"pooling": pooling, "layers": "last", "lstm": None})
-    windows = windows_of(["pain \u200d of", "no"], model)
+    windows = windows_of(["pain \x01 of", "no"], model)
     batch = word_batch(windows, model.reader)
     encoder = model.network.words.encoder
     with torch.inference_mode():

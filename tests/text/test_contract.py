@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from disconer import Document
 from disconer.text import SPLITTERS, TOKENIZERS, segment
+from disconer.text.invisible import ZERO_WIDTH
 
 # Prose is made of these: line ends of every kind, spaces that are none, marks that stand on letters, stops.
 BREAKS = ["\r\n", "\n\n", "\n", "\r", "\t", "\f", "\v", "\x1c", "\x1f", "\x85", "\u2028", "\u2029"]
@@ -23,6 +24,11 @@ texts = st.lists(st.sampled_from(AWKWARD) | st.text(max_size=5), max_size=30).ma
 
 def without_whitespace(text: str) -> str:
     return "".join(text.split())
+
+
+def seen(text: str) -> str:
+    """The text without whitespace and what has no width."""
+    return re.sub(rf"[\s{ZERO_WIDTH}]", "", text)
 
 
 @pytest.mark.parametrize("splitter", SPLITTERS.values(), ids=SPLITTERS)
@@ -45,13 +51,17 @@ def test_sentences_lie_in_order_cover_all_but_whitespace_and_have_none_at_an_end
 @pytest.mark.parametrize("tokenizer", TOKENIZERS.values(), ids=TOKENIZERS)
 @pytest.mark.parametrize("splitter", SPLITTERS.values(), ids=SPLITTERS)
 @given(text=texts)
-def test_tokens_lie_in_their_sentences_and_cover_all_but_whitespace(splitter, tokenizer, text: str) -> None:
+def test_tokens_lie_in_their_sentences_and_cover_all_that_is_seen(splitter, tokenizer, text: str) -> None:
     document = segment(Document("d", text), splitter, tokenizer)
     tokens = [token for sentence in document.sentences for token in sentence.tokens]
     assert all(not any(map(str.isspace, text[start:end])) for start, end in tokens)
-    assert "".join(text[start:end] for start, end in tokens) == without_whitespace(text)
-    assert all(sentence.start == sentence.tokens[0].start for sentence in document.sentences)
-    assert all(sentence.end == sentence.tokens[-1].end for sentence in document.sentences)
+    assert seen("".join(text[start:end] for start, end in tokens)) == seen(text)
+    for sentence in document.sentences:
+        first, last = sentence.tokens[0], sentence.tokens[-1]
+        assert sentence.start <= first.start < last.end <= sentence.end
+        assert not seen(text[sentence.start : first.start] + text[last.end : sentence.end])
+    if not re.search(f"[{ZERO_WIDTH}]", text):
+        assert "".join(text[start:end] for start, end in tokens) == without_whitespace(text)
 
 
 def test_whitespace_means_the_same_everywhere() -> None:

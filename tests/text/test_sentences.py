@@ -148,6 +148,7 @@ WORDS = {
     "B12, 5mg/d": ["B", "12", ",", "5", "mg", "/", "d"],
     "me\u0301tformine": ["me\u0301tformine"],
     "Hy\u00adper\u00adten\u00adsion, IL\u20602": ["Hy\u00adper\u00adten\u00adsion", ",", "IL\u2060", "2"],
+    "\ufeffpain\u200b pa\u200bin,\u200e 5\u00ad mg\u202c": ["pain", "pa", "in", ",", "5", "mg"],  # no width, no word
     "\u0301 5\u0301": ["\u0301", "5", "\u0301"],  # on no letter
     "pain.... yes": ["pain", "....", "yes"],
     "pain... >> ??": ["pain", ".", ".", ".", ">", ">", "?", "?"],

@@ -38,7 +38,7 @@ def test_processes_without_a_sentence_of_their_own_start_from_a_model(unbroken: 
     three, one = tmp_path / "three", tmp_path / "one"
     done = launch(3, *training(config, three))
     assert done.returncode == 0, done.stderr
-    assert "Entities of 1 documents" in done.stdout
+    assert "Entities of 1 document" in done.stdout
     assert done.stderr.count("each epoch goes over it 3 times, for 6 steps in all") == 1
     assert done.stderr.count("note: starts from ") == 1
     train(accumulating(config, 3), one)

@@ -14,6 +14,7 @@ from typing import Literal
 from disconer.annotate.suggestions import Suggester
 from disconer.config import Config, load_config
 from disconer.config.template import template
+from disconer.core.counting import counted
 from disconer.core.errors import DisconerError, Where
 from disconer.core.files import replace_file
 from disconer.core.plugins import require_training
@@ -88,7 +89,9 @@ def prepare(documents: Sequence[Document], folder: Path, current: Suggester | No
     labels = sorted({entity.label for document in train for entity in document.entities})
     if not labels:
         raise DisconerError(
-            "There are no entities to learn from", got=f"{len(train)} documents without any", fix="Annotate some."
+            "There are no entities to learn from",
+            got=f"{counted(len(train), 'documents')} without any",
+            fix="Annotate some.",
         )
     folder.mkdir(parents=True)
     paths = {split: folder / f"{split}.jsonl" for split in (TRAIN, DEV)}

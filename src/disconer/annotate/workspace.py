@@ -77,6 +77,10 @@ class Workspace:
             ids, done = self.documents.ids(), self._marks.load()
             return [Summary(id, self.documents.n_entities(id), done.get(id, False)) for id in ids]
 
+    def unreadable(self) -> list[str]:
+        """The ids of documents that cannot be read."""
+        return [one.id for one in self.summaries() if one.n_entities is None]
+
     def open(self, id: str) -> Opened:
         with self._lock:
             stored = self.documents.read(id)

@@ -12,6 +12,7 @@ import typer
 
 from disconer.cli.annotate import annotate_cli
 from disconer.cli.console import progress, report, show
+from disconer.core.counting import counted
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
@@ -90,7 +91,7 @@ def _warn_of_nothing(made: Mapping[str, Sequence[Document]], sources: Mapping[st
     """Warn of annotators without any entity, perhaps due to a wrong path: every figure with them is 0."""
     for name, documents in made.items():
         if not any(document.entities for document in documents):
-            number = f"{len(documents):,} document{'s' * (len(documents) != 1)}"
+            number = counted(len(documents), "documents")
             print(
                 f"warning: {sources[name]} has no entities in {number}: all others' entities count as missed by {name}",
                 file=sys.stderr,
@@ -169,8 +170,9 @@ def agree_cli(
         _show(agreement)
     if adjudicated:
         print(
-            f"written: {adjudicated.agreed:,} entities that all agree on, of {adjudicated.documents:,} documents; "
-            f"{adjudicated.disputes:,} disputes in {adjudicated.disputed_documents:,} of them, in {adjudicate}",
+            f"written: {counted(adjudicated.agreed, 'entities')} that all agree on, "
+            f"of {counted(adjudicated.documents, 'documents')}; {counted(adjudicated.disputes, 'disputes')} "
+            f"in {adjudicated.disputed_documents:,} of them, in {adjudicate}",
             file=sys.stderr,
         )
     if adjudicate and open_page:

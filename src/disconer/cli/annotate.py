@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.serve import HOST, LOOPBACK, NEEDED, TOKEN_VARIABLE
+from disconer.core.counting import counted
 from disconer.core.errors import DisconerError
 from disconer.core.plugins import require
 from disconer.formats import format_named, note_unread
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from disconer.annotate.project import Settings  # loaded when the command runs: it needs the extra
     from disconer.annotate.suggestions import Suggester
     from disconer.annotate.trainer import Status, Trainer
+    from disconer.annotate.workspace import Workspace
 
 PORT = 8010
 PAUSE = 0.5  # seconds between two checks on a training run
@@ -42,6 +44,8 @@ def annotate(settings: Settings, *, host: str = HOST, port: int = PORT, token: s
         project = Project(settings, load_suggester)
         if settings.path.is_dir():
             note_unread(Source(settings.path), format_named("brat"), texts=True)
+        for name in settings.annotators if settings.each_in else settings.annotators[:1]:
+            _warn_of_unreadable(project.workspace(name))
         if missing := project.never_suggested:
             print(f"note: the model lacks these labels and cannot suggest them: {', '.join(missing)}", file=sys.stderr)
         app = create_app(project, token=token, local=local)
@@ -52,6 +56,17 @@ def annotate(settings: Settings, *, host: str = HOST, port: int = PORT, token: s
         server = make_server(app, LIMITS, on_start=lambda: print(where, file=sys.stderr, flush=True))
         server.run(sockets=[bound])
         project.trainer.stop()
+
+
+def _warn_of_unreadable(workspace: Workspace) -> None:
+    """Say how many documents cannot be read, and why the first of them cannot."""
+    if not (ids := workspace.unreadable()):
+        return
+    try:
+        workspace.open(ids[0])
+    except DisconerError as error:
+        reason = error.without_skipping()
+        print(f"warning: {counted(len(ids), 'documents')} cannot be read, the first: {reason}", file=sys.stderr)
 
 
 def train_on_done(settings: Settings) -> Status:
@@ -67,7 +82,9 @@ def train_on_done(settings: Settings) -> Status:
 def _follow(trainer: Trainer) -> None:
     """Print each epoch as it ends."""
     status, shown = trainer.status(), 0
-    print(f"training on {status.n_train} documents, measuring on {status.n_dev}", file=sys.stderr, flush=True)
+    print(
+        f"training on {counted(status.n_train, 'documents')}, measuring on {status.n_dev}", file=sys.stderr, flush=True
+    )
     while (status := trainer.status()).is_running:
         for epoch, f1 in enumerate(status.dev_f1[shown:], shown + 1):
             print(f"epoch {epoch} of at most {status.epochs}  dev F1 {f1:.2f}", file=sys.stderr, flush=True)

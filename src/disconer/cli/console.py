@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from disconer.core.counting import counted
 from disconer.core.ledger import Amount, Ledger
 from disconer.core.progress import progress
 
@@ -27,7 +28,7 @@ def report(ledger: Ledger) -> None:
         print(f"skipped: {hidden} more", file=sys.stderr)
     for heading, counts in (("skipped", ledger.errors), ("normalised", ledger.repairs), ("lost", ledger.losses)):
         if counts:
-            listed = ", ".join(f"{count:,} {what}" for what, count in counts.most_common())
+            listed = ", ".join(counted(count, what) for what, count in counts.most_common())
             print(f"{heading}: {listed}", file=sys.stderr)
 
 

@@ -14,6 +14,7 @@ from disconer.core.ledger import Amount, Ledger
 from disconer.core.types import Document
 from disconer.formats import format_for, format_named, read, sniff, write
 from disconer.formats.brat.configuration import copy_configurations, ensure_annotation_conf
+from disconer.formats.code_units import Offsets
 from disconer.formats.source import Source
 from disconer.formats.target import new_folder, refuse_existing
 
@@ -26,6 +27,7 @@ def convert(
     *,
     from_format: str | None = None,
     to_format: str | None = None,
+    offsets: Offsets = "characters",
     skip_bad: bool = False,
     force: bool = False,
     written: Amount | None = None,
@@ -33,11 +35,11 @@ def convert(
     """Copy every document of `source` to `target`; the ledger counts what was skipped, normalised or lost.
 
     A brat folder also gets the .conf files of the one that it was made from, or an annotation.conf with its labels.
-    written: counts documents and entities.
+    offsets: what those of `source` count. written: counts documents and entities.
     """
     ledger = Ledger(skip_bad=skip_bad)
     chosen = format_named(to_format) if to_format else format_for(target)  # report a wrong name before any work
-    documents = (written or Amount()).counted(progress(read(source, from_format, ledger), "documents"))
+    documents = (written or Amount()).counted(progress(read(source, from_format, ledger, offsets=offsets), "documents"))
     if chosen.name != BRAT:
         write(documents, target, to_format, ledger, force=force)
         return ledger
@@ -65,6 +67,9 @@ def convert_cli(
     to_format: Annotated[
         str | None, typer.Option("--to", help="Format of OUT; taken from its suffix if not given.")
     ] = None,
+    offsets: Annotated[
+        Offsets, typer.Option(help="What offsets in SRC count: characters, or UTF-16 units, as JavaScript and Java do.")
+    ] = "characters",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid input and count it.")] = False,
     force: Annotated[bool, typer.Option("--force", "--overwrite", help="Overwrite OUT.")] = False,
 ) -> None:
@@ -74,7 +79,14 @@ def convert_cli(
     """
     written, out = Amount(), named_output(target)
     ledger = convert(
-        source, out, from_format=from_format, to_format=to_format, skip_bad=skip_bad, force=force, written=written
+        source,
+        out,
+        from_format=from_format,
+        to_format=to_format,
+        offsets=offsets,
+        skip_bad=skip_bad,
+        force=force,
+        written=written,
     )
     say_written(written, out, to_format or format_for(out).name)
     report(ledger)

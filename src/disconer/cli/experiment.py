@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.console import show
+from disconer.core.counting import counted
 from disconer.core.errors import INTERRUPTED, DisconerError
 from disconer.core.plugins import require_training
 
@@ -109,6 +110,6 @@ def _list_runs(path: Path) -> None:
         except DisconerError as error:
             n_bad += 1
             print(f"  {error}")
-    print(f"\n{len(runs)} runs, {n_bad} with an error")
+    print(f"\n{counted(len(runs), 'runs')}, {n_bad} with an error")
     if n_bad:
         raise typer.Exit(1)

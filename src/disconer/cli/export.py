@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disconer.cli.console import report, show
+from disconer.core.counting import counted
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.plugins import require_training
@@ -98,7 +99,7 @@ def show_comparison(comparison: Comparison) -> None:
     rows = [["F1", *(f"{100 * run.f1():.2f}" for run in runs)]]
     rows += [[f"F1, {kind.value}", *(f"{100 * run.f1(kind):.2f}" for run in runs)] for kind in Kind]
     rows.append(["documents/s", *(f"{n_documents / run.seconds:,.1f}" for run in runs)])
-    show(f"{comparison.source}: {n_documents:,} documents", ["", "before", "after"], [rows])
+    show(f"{comparison.source}: {counted(n_documents, 'documents')}", ["", "before", "after"], [rows])
     print(f"{comparison.same:,} of {n_documents:,} documents have the same entities.")
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from disconer.cli.console import progress
+from disconer.core.counting import counted
 from disconer.core.errors import DisconerError, DisconerWarning, Where
 from disconer.formats.target import new_file, refuse_existing
 
@@ -65,7 +66,7 @@ def init(
         raise DisconerError(
             "There are no entities to learn from",
             where=Where(str(splits.source)),
-            got=f"{found.documents} documents without any",
+            got=f"{counted(found.documents, 'documents')} without any",
             fix="Check that the annotations are next to the texts (`disconer stats` shows what is read).",
         )
     proposed = propose(splits, found, base, head, folder=out.parent)

@@ -25,6 +25,7 @@ from disconer.cli.outputs import (
     target_format,
 )
 from disconer.cli.predict_on_ray import predict_on_ray, refuse_with_ray, refuse_without_ray
+from disconer.core.counting import counted
 from disconer.core.errors import DisconerError
 from disconer.core.ledger import Amount, Ledger
 from disconer.core.types import Document
@@ -228,7 +229,7 @@ def _predict_part(work: Work, share: Share, out: Path | None, to_format: str | N
     check_folder(out, work.inputs)
     part = work.into_part(out, share, force=force)
     if part:
-        print(f"written: {_some(part.n_documents, 'document')} in {part.path}", file=sys.stderr)
+        print(f"written: {counted(part.n_documents, 'documents')} in {part.path}", file=sys.stderr)
     else:
         print(f"skipped: shard {share} is already in {out} (--force predicts it again)", file=sys.stderr)
 
@@ -275,15 +276,11 @@ def _write(work: Work, out: Path, target: Format, *, force: bool) -> None:
 
 
 def _say_filled(out: Path, target: Format, filled: Filled) -> None:
-    what = "document" if target.writes_folder else "file"
-    print(f"written: {_some(filled.written, what)} in {out}", file=sys.stderr)
+    what = "documents" if target.writes_folder else "files"
+    print(f"written: {counted(filled.written, what)} in {out}", file=sys.stderr)
     if filled.replaced:
-        print(f"replaced: {_some(filled.replaced, what)} of another text, or of other settings", file=sys.stderr)
+        print(f"replaced: {counted(filled.replaced, what)} of another text, or of other settings", file=sys.stderr)
     if filled.done:
-        print(f"skipped: {_some(filled.done, what)} already there (--force predicts them again)", file=sys.stderr)
+        print(f"skipped: {counted(filled.done, what)} already there (--force predicts them again)", file=sys.stderr)
     if filled.others:
-        print(f"also there: {_some(filled.others, what)} not made from this input", file=sys.stderr)
-
-
-def _some(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
+        print(f"also there: {counted(filled.others, what)} not made from this input", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from disconer.core.counting import counted
 from disconer.core.errors import DisconerError, Where
 from disconer.formats.remote import is_url
 from disconer.predict.local.work import Work
@@ -47,7 +48,7 @@ def predict_on_ray(work: Work, out: str | None, to_format: str | None, cluster: 
 
 
 def _amount(n_documents: int, n_parts: int) -> str:
-    return f"{n_documents:,} documents in {n_parts} part{'' if n_parts == 1 else 's'}"
+    return f"{counted(n_documents, 'documents')} in {counted(n_parts, 'parts')}"
 
 
 def _checked_folder(out: str | None, to: str) -> str:

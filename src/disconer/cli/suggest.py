@@ -14,6 +14,7 @@ from disconer.cli.console import progress, report
 from disconer.cli.model_options import ThresholdOption
 from disconer.cli.outputs import forget_own_losses
 from disconer.core.corpus import labels_named
+from disconer.core.counting import counted
 from disconer.core.errors import DisconerError, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document
@@ -135,7 +136,7 @@ def suggest_cli(
     report(ledger)
     conflicts = "added, too" if conflicting else "left out"
     print(
-        f"written: {counts.added:,} suggestions in {out}; {counts.equal:,} were annotated already, "
+        f"written: {counted(counts.added, 'suggestions')} in {out}; {counts.equal:,} were annotated already, "
         f"{counts.conflicting:,} conflict with an annotation and were {conflicts}",
         file=sys.stderr,
     )

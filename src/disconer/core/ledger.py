@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 
+from disconer.core.counting import counted
 from disconer.core.errors import BadInput
 from disconer.core.types import Document
 
@@ -19,10 +21,12 @@ class Ledger:
         skipped and counted by its problem class.
     repairs: input that was normalised (fragments out of order, touching, …).
     losses: what the output format cannot represent (discontinuous entities in BIO, …).
+    in_utf16: offsets of what is read count UTF-16 units; see `read`.
     """
 
     def __init__(self, *, skip_bad: bool = False) -> None:
         self.skip_bad = skip_bad
+        self.in_utf16 = False
         self.errors: Counter[str] = Counter()
         self.repairs: Counter[str] = Counter()
         self.losses: Counter[str] = Counter()
@@ -43,6 +47,12 @@ class Ledger:
     def lost(self, what: str, times: int = 1) -> None:
         if times:
             self.losses[what] += times
+
+    def of_utf16(self) -> Ledger:
+        """A ledger with the same counts, for a source whose offsets count UTF-16 units."""
+        other = copy(self)
+        other.in_utf16 = True
+        return other
 
     def taken(self) -> Ledger:
         """The counts so far, which are reset."""
@@ -83,6 +93,4 @@ class Amount:
         >>> str(Amount(1, 1_204))
         '1 document with 1,204 entities'
         """
-        return f"{self.documents:,} document{'s' * (self.documents != 1)} with {self.entities:,} " + (
-            "entity" if self.entities == 1 else "entities"
-        )
+        return f"{counted(self.documents, 'documents')} with {counted(self.entities, 'entities')}"

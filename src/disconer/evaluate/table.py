@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from disconer.core.counting import counted
 from disconer.evaluate.evaluation import Calibration, Evaluation
 from disconer.evaluate.measures import LEVEL, Counts, Interval
 
@@ -51,7 +52,7 @@ def _figures(evaluation: Evaluation) -> Table:
         f"discontinuous {shown_interval(evaluation.discontinuous_interval())}"
     )
     return Table(
-        f"Entities of {evaluation.documents:,} documents",
+        f"Entities of {counted(evaluation.documents, 'documents')}",
         FIGURES,
         [[_row("all", evaluation.overall)], kinds, labels, others],
         f"{intervals}. {SUMS}",

@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from disconer.core.errors import BadInput, DisconerError, DisconerWarning, Where
+from disconer.core.errors import DisconerError, DisconerWarning, Where
 from disconer.core.ledger import Ledger
 from disconer.core.plugins import Registry
 from disconer.core.types import Document
+from disconer.formats.code_units import Offsets
+from disconer.formats.duplicates import read_unique, unique
 from disconer.formats.format import Format
-from disconer.formats.seen_ids import SeenIds
 from disconer.formats.source import Source, split_sources
 from disconer.formats.target import refuse_existing
 from disconer.formats.unread import LOOKS, NOT_READ, PLAIN, unread
@@ -115,22 +116,37 @@ def _sniff_among(formats: list[Format], source: Source) -> Format | None:
 
 
 def read(
-    path: str | os.PathLike[str] | Source, format: str | None = None, ledger: Ledger | None = None
+    path: str | os.PathLike[str] | Source,
+    format: str | None = None,
+    ledger: Ledger | None = None,
+    *,
+    offsets: Offsets = "characters",
 ) -> Iterator[Document]:
     """Documents of a file, folder, .zip or .gz, one after another.
 
     format: a name in `FORMATS`; recognised from the content if None.
     ledger: counts errors and repairs; without one the first error is raised.
+    offsets: what those of the source count: `utf-16` for UTF-16 units, as tools in JavaScript and Java do.
     """
     source, ledger = path if isinstance(path, Source) else Source(path), ledger or Ledger()
     chosen = format_named(format) if format else sniff(source)
+    if offsets != "characters":
+        ledger = _of_utf16(ledger, chosen, offsets)
     if format is None and not source.is_single_file:
         note_unread(source, chosen, ledger, stacklevel=3)
-    documents = chosen.read(source, ledger)
-    fix = "Rename one of them."
-    if not source.is_single_file:
-        fix += " Annotations of the same documents by several people are read one by one: `disconer agree A B`."
-    return _unique(documents, ledger, "Two documents have the same id", str(source), fix)
+    return read_unique(chosen, source, ledger)
+
+
+def _of_utf16(ledger: Ledger, chosen: Format, offsets: str) -> Ledger:
+    if offsets != "utf-16":
+        raise ValueError(f"offsets are 'characters' or 'utf-16', got {offsets!r}")
+    if not chosen.reads_utf16:
+        raise DisconerError(
+            f"The format {chosen.name!r} is not read with other offsets than its own",
+            got="utf-16",
+            fix=f"Leave it out: it is for {', '.join(one.name for one in all_formats() if one.reads_utf16)}.",
+        )
+    return ledger.of_utf16()
 
 
 def read_splits(
@@ -167,16 +183,6 @@ def note_unread(
     found.note(source, chosen, ledger, are_texts=texts, stacklevel=stacklevel)
 
 
-def _unique(documents: Iterable[Document], ledger: Ledger, what: str, path: str | None, fix: str) -> Iterator[Document]:
-    """Of several documents with one id, the first; the others are errors. what, path, fix: of the message."""
-    seen = SeenIds()
-    for document in documents:
-        if seen.add(document.id):
-            yield document
-        else:
-            ledger.error(BadInput("duplicate-id", what, where=Where(path, document=document.id), fix=fix))
-
-
 def write(
     documents: Iterable[Document],
     path: str | os.PathLike[str],
@@ -196,9 +202,7 @@ def write(
         raise DisconerError(f"The format {chosen.name!r} can only be read, not written")
     refuse_existing(target, force)
     ledger = ledger or Ledger()
-    what = "Two of the documents to be written have the same id"  # they could not be read again
-    fix = "Give each its own: document.replace(id=…), ner(text, id=…) or ner.pipe(texts, ids=…)."
-    chosen.write(_unique(_only_documents(documents), ledger, what, None, fix), target, ledger)
+    chosen.write(unique(_only_documents(documents), ledger), target, ledger)
 
 
 def _only_documents(documents: Iterable[Document]) -> Iterator[Document]:

@@ -134,6 +134,7 @@ FORMAT = Format(
     holds="all entities, relations",
     suffixes=(".jsonl", ".json", ".ndjson"),
     sniff=_sniff,
+    reads_utf16=True,
     read=record_reader(from_record),
     write=json_writer(to_record),
 )

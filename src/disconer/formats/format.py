@@ -28,6 +28,7 @@ class Format:
     read, write: from a `Source`, to a path. `write` makes the whole output or none of it.
     writes_folder: the output path is a folder, not a file.
     is_readable: whether `read` reads anything.
+    reads_utf16: `read` converts offsets that count UTF-16 units, if the ledger says that they do.
     lines_stand_alone: a line has all of its document, including its id, so that other lines may be skipped unread.
     """
 
@@ -40,6 +41,7 @@ class Format:
     holds: str = ""
     writes_folder: bool = False
     is_readable: bool = True
+    reads_utf16: bool = False
     lines_stand_alone: bool = False
 
 

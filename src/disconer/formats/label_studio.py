@@ -175,8 +175,8 @@ class _Regions:
 
 
 def _in_characters(spans: list[Span], text: str, ledger: Ledger) -> list[Span]:
-    """Spans whose offsets count characters: converted if their texts only fit in UTF-16 units."""
-    if text.isascii() or all(_fits(span, text) for span in spans):
+    """Spans whose offsets count characters: converted if their texts only fit in UTF-16 units, unless all are."""
+    if ledger.in_utf16 or text.isascii() or all(_fits(span, text) for span in spans):
         return spans
     units = CodeUnits(text)
     moved = [span._replace(start=units.character(span.start), end=units.character(span.end)) for span in spans]
@@ -202,6 +202,7 @@ FORMAT = Format(
     holds="all entities with scores, other results",
     suffixes=SUFFIXES,
     sniff=_sniff,
+    reads_utf16=True,
     read=record_reader(from_record),
     write=json_writer(to_record),
 )

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from disconer.core.errors import BadInput, Where
 from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity, Fragment
+from disconer.formats.code_units import advice, to_characters
 from disconer.formats.entities import Gathered, build_entity
 from disconer.formats.extras import with_unique_ids
 
@@ -68,6 +69,9 @@ def pieces_of(document: Document) -> tuple[list[Piece], Links]:
 def entities_of(spans: Sequence[Span], links: Links, text: str, where: Where, ledger: Ledger) -> list[Entity]:
     """The entities of spans; each has the id and the score of the span that its links start from."""
     gathered = Gathered(where, ledger)
+    if ledger.in_utf16:
+        character = to_characters(text, ledger)
+        spans = [span._replace(start=character(span.start), end=character(span.end)) for span in spans]
     alike = [(one, other) for one, other in links if spans[one].label == spans[other].label]
     ledger.lost(UNLIKE, len(links) - len(alike))
     for group in _connected(len(spans), alike):
@@ -75,9 +79,10 @@ def entities_of(spans: Sequence[Span], links: Links, text: str, where: Where, le
         own = [spans[position] for position in group]
         for span in own[1:]:
             _check_surface(span, text, where, ledger)
+        pairs, surface = _sorted([(span.start, span.end) for span in own]), head.surface if len(own) == 1 else None
         entity = build_entity(
             head.label,
-            _sorted([(span.start, span.end) for span in own]),
+            pairs,
             text,
             ledger=ledger,
             path=where.path or "",
@@ -85,7 +90,8 @@ def entities_of(spans: Sequence[Span], links: Links, text: str, where: Where, le
             document=where.document,
             id=head.id,
             score=head.score,
-            surface=head.surface if len(own) == 1 else None,
+            surface=surface,
+            fix=advice(pairs, text, surface),
         )
         if entity is not None:
             gathered.add(entity, {})
@@ -95,7 +101,9 @@ def entities_of(spans: Sequence[Span], links: Links, text: str, where: Where, le
 def _check_surface(span: Span, text: str, where: Where, ledger: Ledger) -> None:
     """Whether a further fragment has the text that the file says; the entity as a whole has none to compare."""
     if span.surface is not None:
-        build_entity("x", [(span.start, span.end)], text, ledger=ledger, path=where.path or "", surface=span.surface)
+        pairs, path = [(span.start, span.end)], where.path or ""
+        fix = advice(pairs, text, span.surface)
+        build_entity("x", pairs, text, ledger=ledger, path=path, surface=span.surface, fix=fix)
 
 
 def _sorted(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:

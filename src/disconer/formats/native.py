@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -20,6 +21,7 @@ from disconer.core.errors import BadInput, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.sentence import Sentence, Token
 from disconer.core.types import Document, Entity
+from disconer.formats.code_units import advice, to_characters
 from disconer.formats.entities import build_entity
 from disconer.formats.format import Format, member_reader, stream_writer
 from disconer.formats.jsonfiles import check_depth, leading_keys, parse_json, shown
@@ -32,6 +34,8 @@ FIELDS = {"id", "text", "entities", "sentences", "extras"}
 # Fields that `Entity.to_dict` adds: they follow from the fragments. So does `kind`, but from other entities, too.
 _REPEATED = {"start", "end", "text"}
 _ENTITY_FIELDS = {"id", "label", "fragments", "score", "kind", *_REPEATED}
+
+_Character = Callable[[Any], Any]  # from an offset of the file to one in characters
 
 
 def to_record(document: Document) -> dict[str, Any]:
@@ -73,17 +77,21 @@ def from_record(record: Any, *, ledger: Ledger, path: str, line: int | None = No
     if not id:
         raise BadInput("bad-syntax", "The id of this document is empty", where=where, fix="Give it one.")
     ledger.lost(UNKNOWN_FIELDS, len(record.keys() - FIELDS))
+    character = to_characters(text, ledger)
     entities = []
     for item in _field(record, "entities", list, where, default=[]):
-        entity = _read_entity(item, text, ledger, where)
+        entity = _read_entity(item, text, character, ledger, where)
         if entity is not None:
             entities.append(entity)
+    sentences = _read_sentences(_field(record, "sentences", list, where, default=None), where)
+    if sentences and ledger.in_utf16:
+        sentences = tuple([_moved(sentence, character) for sentence in sentences])
     try:
         return Document(
             id=id,
             text=text,
             entities=tuple(entities),
-            sentences=_read_sentences(_field(record, "sentences", list, where, default=None), where),
+            sentences=sentences,
             extras=check_depth(_field(record, "extras", dict, where, default={}), where),
         )
     except ValueError as error:
@@ -106,13 +114,13 @@ def _field(record: dict[str, Any], name: str, kind: type, where: Where, **defaul
     return value
 
 
-def _read_entity(item: Any, text: str, ledger: Ledger, where: Where) -> Entity | None:
+def _read_entity(item: Any, text: str, character: _Character, ledger: Ledger, where: Where) -> Entity | None:
     try:
         given = item["fragments"] if "fragments" in item else [(item["start"], item["end"])]
-        label, pairs = item["label"], [(start, end) for start, end in given]
+        label, pairs = item["label"], [(character(start), character(end)) for start, end in given]
         id, score = item.get("id"), item.get("score")
         unknown = item.keys() - _ENTITY_FIELDS
-        repeated = {} if _REPEATED.isdisjoint(item) else _repeated(item)
+        repeated = {} if _REPEATED.isdisjoint(item) else _repeated(item, character)
     except (TypeError, KeyError, ValueError, AttributeError):
         expected = '{"label": …, "fragments": [[start, end], …]}'
         problem = BadInput("bad-syntax", "This is not an entity", where=where, got=excerpt(item), expected=expected)
@@ -123,13 +131,15 @@ def _read_entity(item: Any, text: str, ledger: Ledger, where: Where) -> Entity |
         ledger.repaired("empty entity ids removed")
         id = None
     place: dict[str, Any] = {"path": where.path or "", "line": where.line}
-    return build_entity(label, pairs, text, ledger=ledger, **place, id=id, score=score, **repeated)
+    fix = advice(pairs, text, repeated.get("surface"))
+    return build_entity(label, pairs, text, ledger=ledger, **place, id=id, score=score, fix=fix, **repeated)
 
 
-def _repeated(item: dict[str, Any]) -> dict[str, Any]:
+def _repeated(item: dict[str, Any], character: _Character) -> dict[str, Any]:
     """The redundant fields that `build_entity` checks. An entity outside any document has an empty text."""
     surface = item.get("text")
-    return {"surface": None if surface == "" else surface, "extent": (item.get("start"), item.get("end"))}
+    extent = character(item.get("start")), character(item.get("end"))
+    return {"surface": None if surface == "" else surface, "extent": extent}
 
 
 def _read_sentences(items: list[Any] | None, where: Where) -> tuple[Sentence, ...] | None:
@@ -156,6 +166,12 @@ def _read_sentence(item: Any) -> Sentence:
     if not all(isinstance(relation, str) for relation in relations or ()):
         raise TypeError("a relation is not a string")
     return Sentence(item["start"], item["end"], tokens, heads, relations)
+
+
+def _moved(sentence: Sentence, character: _Character) -> Sentence:
+    """The sentence with all offsets in characters."""
+    tokens = tuple([Token(character(start), character(end)) for start, end in sentence.tokens])
+    return replace(sentence, start=character(sentence.start), end=character(sentence.end), tokens=tokens)
 
 
 def _read(member: Member, ledger: Ledger) -> Iterator[Document]:
@@ -223,6 +239,7 @@ FORMAT = Format(
     holds="everything",
     suffixes=(".jsonl", ".ndjson"),
     sniff=_sniff,
+    reads_utf16=True,
     read=member_reader((".jsonl", ".ndjson"), _read),
     write=stream_writer(_write),
     lines_stand_alone=True,

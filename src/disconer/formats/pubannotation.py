@@ -24,6 +24,7 @@ from disconer.core.ledger import Ledger
 from disconer.core.types import Document, Entity
 from disconer.formats.beyond import NORMALISED, NORMALISED_TEXTS, ROLES, Beyond, said_elsewhere
 from disconer.formats.chains import name_of, spans_of, unchain
+from disconer.formats.code_units import advice, to_characters
 from disconer.formats.entities import Gathered, build_entity
 from disconer.formats.extras import carried, note_unsaid, with_unique_ids
 from disconer.formats.format import Format, member_reader
@@ -141,6 +142,7 @@ class _TrackReader:
     def __init__(self, text: str, where: Where, ledger: Ledger) -> None:
         self.gathered = Gathered(where, ledger)
         self._text, self._where, self._ledger = text, where, ledger
+        self._character = to_characters(text, ledger)
 
     def read(self, track: Any, prefix: str) -> dict[str, Any]:
         """Take the track's entities, and return the rest of it."""
@@ -173,10 +175,11 @@ class _TrackReader:
         where = self._place(id)
         try:
             label = field(item, "obj", str, where)
-            pairs = [(field(span, "begin", int, where), field(span, "end", int, where)) for span in spans_of(item)]
+            given = [(field(span, "begin", int, where), field(span, "end", int, where)) for span in spans_of(item)]
         except BadInput as error:
             self._ledger.error(error)
             return None
+        pairs = [(self._character(start), self._character(end)) for start, end in given]
         return build_entity(
             label,
             pairs,
@@ -187,6 +190,7 @@ class _TrackReader:
             document=where.document,
             id=id,
             score=score,
+            fix=advice(pairs, self._text),
         )
 
     def _place(self, id: str | None) -> Where:
@@ -245,6 +249,7 @@ FORMAT = Format(
     holds="all entities with scores, relations, attributes",
     suffixes=SUFFIXES,
     sniff=_sniff,
+    reads_utf16=True,
     read=member_reader(SUFFIXES, _read),
     write=_write,
 )

@@ -80,6 +80,15 @@ class Member:
         """The member with its content, which has been read and is not read again."""
         return replace(self, _open=partial(BytesIO, content))
 
+    def noting(self, note: Callable[[Member], None]) -> Member:
+        """The member, which tells `note` whenever it is opened."""
+
+        def open_noted() -> BinaryIO:
+            note(self)
+            return self._open()
+
+        return replace(self, _open=open_noted)
+
     def text(self) -> str:
         return decode(self.read(), self.origin)
 
@@ -179,6 +188,10 @@ class Source:
         part = copy(self)
         part.members = tuple(members)
         return part
+
+    def noting(self, note: Callable[[Member], None]) -> Source:
+        """The same source, whose members tell `note` when they are opened."""
+        return self.only(member.noting(note) for member in self.members)
 
     @property
     def is_single_file(self) -> bool:

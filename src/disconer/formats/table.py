@@ -7,6 +7,7 @@ written as in brat, "0 4;15 20". A table has no texts, so it cannot be read back
 from __future__ import annotations
 
 import csv
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
 from typing import Any, BinaryIO, NoReturn
@@ -56,11 +57,22 @@ def _writer(dialect: type[csv.Dialect]) -> Writer:
 
 
 def _read(source: Source, ledger: Ledger) -> NoReturn:
-    raise DisconerError(
+    raise unreadable_table(source)
+
+
+def unreadable_table(source: Source) -> DisconerError:
+    """The error for a table that was written by disconer: it is an end product."""
+    return DisconerError(
         "A table of entities cannot be read: it has no texts",
         where=Where(str(source)),
-        fix="Read the documents that it was made from.",
+        fix="Write the documents in a format that can be read, such as --to jsonl instead of --to csv, and read those.",
     )
+
+
+def is_table(head: bytes) -> bool:
+    """Whether a file that starts so is a table as written here."""
+    first = head.removeprefix(BOM_UTF8).split(b"\n")[0].decode("utf-8", "replace").strip()
+    return any(first == separator.join(COLUMNS) for separator in ",\t;")  # spreadsheets may save it with semicolons
 
 
 class _Csv(csv.excel):

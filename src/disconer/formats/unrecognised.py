@@ -11,6 +11,7 @@ from disconer.formats.jsonfiles import SUFFIXES as JSON
 from disconer.formats.jsonfiles import leading_keys
 from disconer.formats.native import FIELDS
 from disconer.formats.source import Member, Source
+from disconer.formats.table import is_table, unreadable_table
 
 _OTHER_PROGRAMS = {".pdf", ".doc", ".docx", ".odt", ".rtf"}  # texts that only other programs can read
 _TABLES = {".csv", ".tsv", ".xls", ".xlsx", ".ods"}
@@ -37,6 +38,8 @@ def refuse_pubtator(source: Source) -> None:
 def unrecognised(source: Source, readable: Sequence[str]) -> DisconerError:
     """The error for a source of unknown format. readable: the names of formats to choose from."""
     members = source.members[:_LOOKS]
+    if any(member.suffix in _TABLES and is_table(member.head(_HEAD)) for member in members):
+        return unreadable_table(source)
     for known in (_in_utf16, _json_min, _not_in_lines, _without_id):
         if error := next(filter(None, map(known, members)), None):
             return error

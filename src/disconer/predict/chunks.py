@@ -22,7 +22,8 @@ from disconer.nn.heads.kind import kind_of
 from disconer.nn.runtime import AnyModel, Runtime
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, affordable, cheapest_batches
-from disconer.text.alignment import cuts_word, is_visible
+from disconer.text.alignment import cuts_word
+from disconer.text.invisible import is_visible, visible_part
 
 # The number of documents whose sentences are sorted by length together, so that batches have little padding.
 DOCUMENTS_AHEAD = 1024
@@ -69,6 +70,7 @@ class Chunk:
                 if in_window:
                     placed[owner] += _placed(in_window, window)
         for document, own in zip(self.documents, placed, strict=True):
+            own = list(_without_edges(own, document.text))
             entities = [
                 Entity(label, fragments, f"T{number}", score)
                 for number, (_, _, label, fragments, unscaled) in enumerate(sorted(own, key=_position), 1)
@@ -186,6 +188,16 @@ def _placed(in_window: Sequence[Found], window: Window) -> list[Placed]:
                 fragments = normalise(fragments)
             placed.append((fragments[0][0], fragments[-1][1], label, fragments, score))
     return placed
+
+
+def _without_edges(placed: Iterable[Placed], text: str) -> Iterator[Placed]:
+    """Entities without invisible characters at their edges; of those that become alike, the best."""
+    best: dict[tuple[str, tuple[Fragment, ...]], float] = {}
+    for _, _, label, fragments, score in placed:
+        if visible := visible_part(text, fragments):
+            best[label, visible] = max(score, best.get((label, visible), score))
+    for (label, visible), score in best.items():
+        yield visible[0][0], visible[-1][1], label, visible, score
 
 
 @dataclass(frozen=True, slots=True)

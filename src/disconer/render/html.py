@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
+from disconer.core.counting import counted
 from disconer.core.types import Document, Kind
 from disconer.render.clusters import columns, has_right_to_left
 from disconer.render.lines import (
@@ -77,7 +78,8 @@ class _Drawing:
         placed = [Placed(lane, piece) for lane, piece in zip(lanes, line.pieces, strict=True) if lane is not None]
         content = "".join([self._segment(segment) for segment in segments(line, placed)])
         hidden = len(line.pieces) - len(placed)
-        return content + (f'<span class="more"> + {hidden:,} more entities here</span>' if hidden else "")
+        more = counted(hidden, "more entities")
+        return content + (f'<span class="more"> + {more} here</span>' if hidden else "")
 
     def _segment(self, segment: Segment) -> str:
         text = escaped(self.text[segment.start : segment.end])
@@ -203,4 +205,4 @@ def summary(marks: Sequence[Mark]) -> str:
         return f"{right:,} right, {missed:,} missed (−), {wrong:,} wrong (+)"
     kinds = Counter(mark.entity.kind for mark in marks)
     listed = ", ".join(f"{kinds[kind]:,} {kind}" for kind in Kind if kinds[kind])
-    return f"{len(marks):,} {'entity' if len(marks) == 1 else 'entities'}" + (f": {listed}" if listed else "")
+    return counted(len(marks), "entities") + (f": {listed}" if listed else "")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from disconer.core.counting import counted
 from disconer.render.clusters import columns, has_right_to_left, runs_right_to_left, visual_order
 from disconer.render.lines import Line, Piece, Reach, pack
 from disconer.render.marks import Mark, Standing
@@ -144,7 +145,7 @@ class SvgMarks:
         depth = LANE * max((lane + 1 for lane in lanes if lane is not None), default=0)
         if hidden := lanes.count(None):
             depth += LANE
-            note = f"+ {hidden:,} more entities here"
+            note = f"+ {counted(hidden, 'more entities')} here"
             self._notes.append(f'<text class="n" x="0" y="{baseline + depth:g}">{note}</text>')
         return depth, max((right for _, right in reaches), default=0)
 

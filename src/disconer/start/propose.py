@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from disconer.config import Config, DataConfig, TrainingConfig, config_from_dict, load_head
+from disconer.core.counting import counted
 from disconer.core.ledger import Amount
 from disconer.core.places import CONFIG
 from disconer.evaluate.stats import Survey
@@ -116,15 +117,18 @@ def _batch_tokens(words: int, most: int) -> int:
 
 def findings(proposed: Proposed, survey: Survey, splits: Splits) -> Iterator[str]:
     """What was found and chosen, one fact per line."""
-    yield f"{survey.documents:,} training documents, {survey.words:,} words, {survey.entities:,} entities."
+    sizes = (survey.documents, "training documents"), (survey.words, "words"), (survey.entities, "entities")
+    yield f"{', '.join(counted(*size) for size in sizes)}."
     yield f"Labels: {_counts(survey.labels)}."
     yield f"Kinds: {_counts(survey.kinds)}."
     yield from proposed.findings
     if survey.unaligned:
-        yield f"Out of reach: {survey.unaligned:,} entities that cross sentences or cut words; see `disconer check`."
+        unaligned = counted(survey.unaligned, "entities")
+        yield f"Out of reach: {unaligned} across sentences or cutting words; see `disconer check`."
     if survey.cutting:
-        then = "they will not be found" if proposed.config.data.whole_words else "predictions may, too"
-        yield f"{survey.cutting:,} entities begin or end inside a word: {then} (data.whole_words)."
+        begin_or_end = "begins or ends" if survey.cutting == 1 else "begin or end"
+        then = "no prediction does" if proposed.config.data.whole_words else "predictions may, too"
+        yield f"{counted(survey.cutting, 'entities')} {begin_or_end} inside a word: {then} (data.whole_words)."
     if survey.parsed and proposed.config.syntax.gcn is None:
         yield "The sentences have dependency heads; the section `syntax` can use them."
     if splits.taken:
@@ -132,7 +136,8 @@ def findings(proposed: Proposed, survey: Survey, splits: Splits) -> Iterator[str
         if splits.division.group:
             outside = splits.division.outside(splits.assigned)
             n_groups = len(set(map(splits.division.group_of, splits.assigned.keys() - outside)))
-            yield f"Documents of one group ({splits.division.group.pattern}) are in one split: {n_groups:,} groups."
+            found = counted(n_groups, "groups")
+            yield f"Documents of one group ({splits.division.group.pattern}) are in one split: {found}."
             if outside:
                 yield f"Documents whose ids do not match, such as {outside[0]!r}, are in no group: {len(outside):,}."
         else:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from disconer.core.sentence import Sentence
 from disconer.core.types import Document, Entity, Fragment
+from disconer.text.invisible import visible_part
 
 _new = tuple.__new__  # what `Fragment(…)` comes down to, at half the time
 
@@ -53,8 +53,11 @@ def align(document: Document) -> tuple[list[list[TokenEntity]], list[Unaligned]]
     unaligned = []
     for entity in document.entities:
         found = [(starts.get(start), ends.get(end)) for start, end in entity.fragments]
+        if any(None in pair for pair in found):  # zero-width characters at an edge belong to no token
+            parts = visible_part(document.text, entity.fragments)
+            found = [(starts.get(start), ends.get(end)) for start, end in parts]
         places = [(first, last) for first, last in found if first is not None and last is not None]
-        if len(places) < len(found):
+        if not places or len(places) < len(found):
             unaligned.append(Unaligned(entity, INSIDE))
         elif len({place[0] for pair in places for place in pair}) > 1:
             unaligned.append(Unaligned(entity, CROSSES))
@@ -69,18 +72,6 @@ def to_fragments(ranges: tuple[Range, ...], sentence: Sentence) -> tuple[Fragmen
     """The characters that token ranges of a sentence cover."""
     tokens = sentence.tokens
     return tuple([_new(Fragment, (tokens[first][0], tokens[end - 1][1])) for first, end in ranges])
-
-
-_INVISIBLE = frozenset("CMZ")  # categories of Unicode: controls and formats, accents by themselves, spaces
-
-
-def is_visible(text: str, fragments: Iterable[tuple[int, int]]) -> bool:
-    """Whether fragments contain a visible character."""
-    return any(
-        character.isalnum() or unicodedata.category(character)[0] not in _INVISIBLE
-        for start, end in fragments
-        for character in text[start:end]
-    )
 
 
 def cuts_word(text: str, fragments: Iterable[tuple[int, int]]) -> bool:

@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple, Protocol
 from disconer.core.errors import DisconerError
 from disconer.core.sentence import Sentence, Token
 from disconer.core.types import Document
+from disconer.text.invisible import ZERO_WIDTH
 from disconer.text.line_breaks import FULL_STOPS, NARROWEST, Break, Line, line_breaks
 from disconer.text.stops import sentence_ends
 
@@ -173,7 +174,7 @@ _new = tuple.__new__  # what `Token(…)` comes down to, at half the time: corpo
 
 
 class Tokenizer(Protocol):
-    """Finds the words of text[start:end]: in order, without overlap, covering all but whitespace."""
+    """Finds the words of text[start:end]: in order, without overlap, covering all but whitespace and zero width."""
 
     def __call__(self, text: str, start: int, end: int) -> tuple[Token, ...]: ...
 
@@ -192,8 +193,8 @@ class RegexTokenizer:
 _ON_LETTERS = r"\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u00ad\u200c\u200d\u2060"
 
 # Letters together, digits together, anything else by itself: the field's standard for CADEC and ShARe. Dividers and
-# leaders, which it does not mention, are a word each: four or more times the same mark.
-words = RegexTokenizer(rf"[^\W\d_](?:[^\W\d_]|[{_ON_LETTERS}])*|\d+|([^\w\s]|_)\1{{3,}}|\S")
+# leaders, which it does not mention, are a word each: four or more times the same mark. What has no width is no word.
+words = RegexTokenizer(rf"[^\W\d_](?:[^\W\d_]|[{_ON_LETTERS}])*|\d+|([^\w\s{ZERO_WIDTH}]|_)\1{{3,}}|[^\s{ZERO_WIDTH}]")
 whitespace = RegexTokenizer(r"\S+")
 
 TOKENIZERS: dict[str, Tokenizer] = {"words": words, "whitespace": whitespace}
@@ -280,7 +281,9 @@ def segment(
     text = document.text
     # Our own tokenizers need no check, which takes longer than they do.
     made = ordered_sentence if tokenizer in TOKENIZERS.values() else Sentence
-    sentences = tuple([made(start, end, tokenizer(text, start, end)) for start, end in splitter(text)])
+    sentences = tuple(
+        [made(start, end, tokens) for start, end in splitter(text) if (tokens := tokenizer(text, start, end))]
+    )
     return document.replace(sentences=sentences)
 
 

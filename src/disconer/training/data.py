@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from disconer.config import DataConfig, SyntaxConfig
 from disconer.core.corpus import seen_in_training, with_labels
+from disconer.core.counting import counted
 from disconer.core.errors import DisconerError, Where
 from disconer.core.progress import progress
 from disconer.core.types import Document
@@ -138,7 +139,9 @@ def with_heads(data: TrainingData, config: SyntaxConfig, display: Display) -> Tr
     account = Account()
     train = syntax(data.train, account)
     if not account.with_heads:
-        reasons = "; ".join(f"{times:,} sentences: {reason}" for reason, times in account.without.most_common())
+        reasons = "; ".join(
+            f"{counted(times, 'sentences')}: {reason}" for reason, times in account.without.most_common()
+        )
         raise DisconerError(
             "The model has a graph convolution, but no training sentence has dependency heads",
             got=reasons or "no sentences",

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, SupportsFloat
 
 from disconer.core.cores import busy_warning
+from disconer.core.counting import counted
 from disconer.core.progress import Clock, LiveLines, duration
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Display:
         """
         mixed = "" if precision == "no" else f", {precision}"
         if device.partition(":")[0] == "cpu":
-            self._lines.say(f"device: cpu, {threads} thread{'' if threads == 1 else 's'}{mixed}")
+            self._lines.say(f"device: cpu, {counted(threads, 'threads')}{mixed}")
             if warning := busy_warning(threads):
                 self._lines.say(f"warning: {warning}")
         else:

@@ -82,7 +82,8 @@ class Learnable:
             count = self.unaligned.total()
             yield f"{count:,} {total} cannot be expressed by tokens of one sentence ({reasons})"
         if self.cut:
-            yield f"{self.cut:,} {total} are cut where a sentence is too long for the encoder's window"
+            verb = "is" if self.cut == 1 else "are"
+            yield f"{self.cut:,} {total} {verb} cut where a sentence is too long for the encoder's window"
         for reason, count in self.lost.most_common():
             yield f"{count:,} {total} cannot be found: each {reason}"
 

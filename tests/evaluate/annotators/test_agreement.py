@@ -66,7 +66,7 @@ def test_documents_that_only_some_have_are_counted() -> None:
     assert result.documents == {"anna": 2, "ben": 3, "carl": 1}
     notes = next(tables(result)).note
     assert notes == (
-        "1 documents are annotated by all annotators, 2 by only some of them, of which 1 by one alone and not compared."
+        "1 document is annotated by all annotators, 2 by only some of them, of which 1 by one alone and not compared."
     )
 
 

@@ -46,7 +46,7 @@ def test_every_annotator_has_a_drawing_and_every_two_a_line() -> None:
     assert re.findall(r"<li><b>(\w+)</b>", article) == ["fragments", "label", "missed", "missed"]
     assert "anna ADR “pain … hands”, ben ADR “pain in knees”" in article
     assert "a &amp; b" in page
-    assert "1 documents are annotated by all annotators, 1 by only some of them" in page
+    assert "1 document is annotated by all annotators, 1 by only some of them" in page
 
 
 def test_what_all_agree_on_is_grey() -> None:

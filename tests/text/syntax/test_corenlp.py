@@ -116,7 +116,7 @@ def test_a_server_that_is_absent() -> None:
     (reason,) = reasons(parser.parse([FEVER]))
     assert "no CoreNLP server at http://127.0.0.1:9" in reason
     assert "StanfordCoreNLPServer" in reason
-    with pytest.raises(DisconerError, match="gave no tree for any of 1 sentences"):
+    with pytest.raises(DisconerError, match="gave no tree for any of 1 sentence"):
         Syntax(parser)([document("No fever")], Account())
 
 

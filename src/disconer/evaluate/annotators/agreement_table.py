@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from disconer.core.counting import counted
 from disconer.core.types import Kind
 from disconer.evaluate.annotators.agreement import ALL, Agreement, Matches, PairAgreement, Tally
 from disconer.evaluate.annotators.disputes import Disagreement
@@ -39,7 +40,8 @@ def _annotators(agreement: Agreement) -> Table:
 
 def documents_line(agreement: Agreement) -> str:
     """How many documents have been annotated by all, and by some."""
-    line = f"{agreement.by_all:,} documents are annotated by all annotators"
+    verb = "is" if agreement.by_all == 1 else "are"
+    line = f"{counted(agreement.by_all, 'documents')} {verb} annotated by all annotators"
     if not agreement.by_some:
         return f"{line}."
     alone = agreement.by_annotators[1]

@@ -108,6 +108,7 @@ FORMAT = Format(
     holds="all entities, relations, events, attributes, notes",
     suffixes=_ANNOTATIONS,
     sniff=_sniff,
+    reads_utf16=True,
     read=_read,
     write=_write,
     writes_folder=True,

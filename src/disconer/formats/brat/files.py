@@ -19,6 +19,7 @@ from disconer.formats.brat.lines import (
     TextBound,
     brat_label,
     highest_number,
+    in_characters,
     is_text_bound_id,
     own_id,
     parse_text_bound,
@@ -26,6 +27,7 @@ from disconer.formats.brat.lines import (
     without_references,
 )
 from disconer.formats.brat.misfits import advice, excuse
+from disconer.formats.code_units import to_characters
 from disconer.formats.entities import build_entity
 from disconer.formats.extras import note_trees, note_unsaid
 from disconer.formats.source import Member
@@ -47,6 +49,8 @@ def read_document(id: str, text_file: Member, annotation_files: list[Member], le
     lines: list[str] = []
     for member in annotation_files:
         layout = Layout.of_file(member.prose())
+        if ledger.in_utf16:
+            layout = in_characters(layout, to_characters(text, ledger))
         if lines and not lines[-1]:
             lines.pop()
         lines += _read_lines(layout.lines, text, member.origin, entities, ledger)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from disconer.core.errors import BadInput, Where, excerpt
@@ -193,3 +193,18 @@ class Layout:
         if self.bom:
             record["bom"] = True
         return {KEY: record}
+
+
+def in_characters(layout: Layout, character: Callable[[int], int]) -> Layout:
+    """The lines of a file whose offsets count something else, with offsets in characters."""
+    return replace(layout, lines=[_moved(line, character) for line in layout.lines])
+
+
+def _moved(line: str, character: Callable[[int], int]) -> str:
+    bound = parse_text_bound(line) if line.startswith(TEXT_BOUND) else None
+    if bound is None:
+        return line
+    pairs = [(character(start), character(end)) for start, end in bound.pairs]
+    if pairs == bound.pairs:
+        return line
+    return f"{bound.id}\t{bound.label} {';'.join(f'{start} {end}' for start, end in pairs)}\t{bound.surface}"

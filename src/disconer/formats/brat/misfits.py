@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from disconer.core.derived import surface_fits
 from disconer.core.types import joined_text
+from disconer.formats.code_units import FIT
 
 Pairs = Sequence[tuple[int, int]]
 Mention = tuple[Pairs, str]  # offsets and surface text, as the file has them
@@ -80,7 +81,7 @@ _COUNTINGS = (
         lambda text: re.sub("(?<!\r)\n", "\r\n", text),
     ),
     _Counting("The offsets fit if they count bytes of UTF-8: convert them to characters.", _bytes, _bytes),
-    _Counting("The offsets fit if they count UTF-16 units: convert them to characters.", _code_units, _code_units),
+    _Counting(FIT, _code_units, _code_units),
     _Counting(
         "The offsets fit if each is one less: either they count from 1, or the text lost its byte order mark.",
         lambda text: "\ufeff" + text,

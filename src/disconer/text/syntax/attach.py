@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Literal, Protocol, TypeVar
 
+from disconer.core.counting import counted
 from disconer.core.errors import BadInput, DisconerError, Where, excerpt
 from disconer.core.ledger import Ledger
 from disconer.core.sentence import Sentence
@@ -114,7 +115,7 @@ class Account:
         self.enter(ledger)
         for counts in (ledger.repairs, ledger.losses):
             for what, times in counts.most_common():
-                yield f"syntax: {times:,} {what}"
+                yield f"syntax: {counted(times, what)}"
 
     def enter(self, ledger: Ledger) -> None:
         """Add to a ledger what was repaired and what is missing."""
@@ -204,7 +205,8 @@ class Syntax:
     def no_trees(self, n_sentences: int, reason: str) -> DisconerError:
         """The error that the parser gave none."""
         return DisconerError(
-            f"The parser {self.parser.name if self.parser else ''} gave no tree for any of {n_sentences:,} sentences",
+            f"The parser {self.parser.name if self.parser else ''} gave no tree for any of "
+            f"{counted(n_sentences, 'sentences')}",
             got=reason,
             fix="Fix that, or choose another parser (--parser, or syntax.parser in a configuration).",
         )
