@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from disconer import Document
 from disconer.text import SPLITTERS, TOKENIZERS, segment
-from disconer.text.invisible import ZERO_WIDTH
+from disconer.text.alignment import ZERO_WIDTH
 
 # Prose is made of these: line ends of every kind, spaces that are none, marks that stand on letters, stops.
 BREAKS = ["\r\n", "\n\n", "\n", "\r", "\t", "\f", "\v", "\x1c", "\x1f", "\x85", "\u2028", "\u2029"]

@@ -7,8 +7,7 @@ import pytest
 from disconer.core.types import Document, Entity, Fragment
 from disconer.predict.chunks import _without_edges
 from disconer.text import segment
-from disconer.text.alignment import align, to_fragments
-from disconer.text.invisible import visible_part
+from disconer.text.alignment import align, to_fragments, visible_part
 
 TEXT = "\ufeffmild\u200b pain\u00ad in \u200bknees\u200b \u200e.\u200b"
 

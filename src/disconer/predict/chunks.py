@@ -22,8 +22,7 @@ from disconer.nn.heads.kind import kind_of
 from disconer.nn.runtime import AnyModel, Runtime
 from disconer.nn.scores import ScoreScale
 from disconer.nn.windows import Found, Window, Windower, affordable, cheapest_batches
-from disconer.text.alignment import cuts_word
-from disconer.text.invisible import is_visible, visible_part
+from disconer.text.alignment import cuts_word, is_visible, visible_part
 
 # The number of documents whose sentences are sorted by length together, so that batches have little padding.
 DOCUMENTS_AHEAD = 1024

@@ -1,13 +1,14 @@
-"""Between characters and tokens: entities as token ranges of a sentence, and back."""
+"""Between characters and tokens: entities as token ranges of a sentence, and back; what of them is visible."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from disconer.core.sentence import Sentence
 from disconer.core.types import Document, Entity, Fragment
-from disconer.text.invisible import visible_part
 
 _new = tuple.__new__  # what `Fragment(…)` comes down to, at half the time
 
@@ -72,6 +73,41 @@ def to_fragments(ranges: tuple[Range, ...], sentence: Sentence) -> tuple[Fragmen
     """The characters that token ranges of a sentence cover."""
     tokens = sentence.tokens
     return tuple([_new(Fragment, (tokens[first][0], tokens[end - 1][1])) for first, end in ranges])
+
+
+# Soft hyphens, zero-width spaces and joiners, directions of writing, byte order marks: a class of a regular expression.
+ZERO_WIDTH = r"\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+
+_on_edge = re.compile(rf"[\s{ZERO_WIDTH}\x00-\x1f\x7f-\x9f]").match
+_INVISIBLE = frozenset("CMZ")  # categories of Unicode: controls and formats, accents by themselves, spaces
+
+
+def is_visible(text: str, fragments: Iterable[tuple[int, int]]) -> bool:
+    """Whether fragments contain a visible character."""
+    return any(
+        character.isalnum() or unicodedata.category(character)[0] not in _INVISIBLE
+        for start, end in fragments
+        for character in text[start:end]
+    )
+
+
+def visible_part(text: str, fragments: Sequence[Fragment]) -> tuple[Fragment, ...]:
+    r"""Fragments without invisible characters at their edges; those of nothing else are left out.
+
+    >>> visible_part("\u200bpain\u200b \ufeff", [Fragment(0, 6), Fragment(7, 8)])
+    (Fragment(start=1, end=5),)
+    """
+    if all(text[start].isalnum() and text[end - 1].isalnum() for start, end in fragments):
+        return tuple(fragments)  # as nearly all are
+    parts = []
+    for start, end in fragments:
+        while start < end and _on_edge(text, start):
+            start += 1
+        while start < end and _on_edge(text, end - 1):
+            end -= 1
+        if start < end:
+            parts.append(Fragment(start, end))
+    return tuple(parts)
 
 
 def cuts_word(text: str, fragments: Iterable[tuple[int, int]]) -> bool:

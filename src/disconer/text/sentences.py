@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, Protocol
 from disconer.core.errors import DisconerError
 from disconer.core.sentence import Sentence, Token
 from disconer.core.types import Document
-from disconer.text.invisible import ZERO_WIDTH
+from disconer.text.alignment import ZERO_WIDTH
 from disconer.text.line_breaks import FULL_STOPS, NARROWEST, Break, Line, line_breaks
 from disconer.text.stops import sentence_ends
 
