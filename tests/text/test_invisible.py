@@ -32,7 +32,7 @@ def test_marks_on_what_is_seen_stay(text: str) -> None:
     assert visible_part(f" {text} ", [Fragment(0, len(text) + 2)]) == ((1, len(text) + 1),)
 
 
-@pytest.mark.parametrize("pairs", [[(1, 5)], [(0, 6)], [(1, 6), (15, 23)], [(17, 22)]])
+@pytest.mark.parametrize("pairs", [[(1, 5)], [(0, 6)], [(1, 6), (16, 23)], [(17, 22)]])
 def test_entities_have_words_wherever_an_annotator_drew_their_edges(pairs: list[tuple[int, int]]) -> None:
     document = segment(Document("d", TEXT, (Entity("A", tuple(Fragment(*pair) for pair in pairs)),)))
     ((aligned,), unaligned) = align(document)
@@ -59,3 +59,9 @@ def test_of_predictions_that_become_alike_the_best_stays() -> None:
         (22, 23, "A", (Fragment(22, 23),), 0.9),
     ]
     assert list(_without_edges(placed, TEXT)) == [(1, 5, "A", ((1, 5),), 0.7), (1, 5, "B", ((1, 5),), 0.4)]
+
+
+def test_whitespace_at_an_edge_remains_a_mistake_that_is_counted() -> None:
+    document = segment(Document("d", "pain \u200b", (Entity("A", (Fragment(0, 5),)),)))
+    assert [len(found) for found in align(document)] == [1, 1]
+    assert align(document)[0] == [[]]

@@ -78,7 +78,7 @@ def test_an_entity_in_one_of_several_windows_is_not_cut() -> None:
     found = account(Document("d", text, (near, far)), None, max_subwords=34)
     assert (found.entities, found.cut, found.learnable) == (2, 1, 1)
     (line,) = found.lines()
-    assert line == "1 of 2 training entities are cut where a sentence is too long for the encoder's window"
+    assert line == "1 of 2 training entities is cut where a sentence is too long for the encoder's window"
 
 
 def test_an_entity_in_a_window_that_does_not_own_its_first_word_is_cut() -> None:

@@ -54,7 +54,8 @@ def align(document: Document) -> tuple[list[list[TokenEntity]], list[Unaligned]]
     unaligned = []
     for entity in document.entities:
         found = [(starts.get(start), ends.get(end)) for start, end in entity.fragments]
-        if any(None in pair for pair in found):  # zero-width characters at an edge belong to no token
+        if any(None in pair for pair in found) and not _spaced(document.text, entity.fragments):
+            # Zero-width characters at an edge belong to no token. Whitespace there is a mistake, which is counted.
             parts = visible_part(document.text, entity.fragments)
             found = [(starts.get(start), ends.get(end)) for start, end in parts]
         places = [(first, last) for first, last in found if first is not None and last is not None]
@@ -108,6 +109,11 @@ def visible_part(text: str, fragments: Sequence[Fragment]) -> tuple[Fragment, ..
         if start < end:
             parts.append(Fragment(start, end))
     return tuple(parts)
+
+
+def _spaced(text: str, fragments: Iterable[tuple[int, int]]) -> bool:
+    """Whether a fragment begins or ends with whitespace."""
+    return any(text[start].isspace() or text[end - 1].isspace() for start, end in fragments)
 
 
 def cuts_word(text: str, fragments: Iterable[tuple[int, int]]) -> bool:
