@@ -14,20 +14,9 @@ from disconer import DisconerError, write
 from disconer.core.ledger import Ledger
 from disconer.predict.ray import cluster
 from disconer.predict.ray.work import Outcome
-from predict.ray.here import N, predicted, some_documents, without_ray
-from predict.stand_in import small_blocks
+from predict.ray.here import N, predicted, some_documents
 
-
-@pytest.fixture(autouse=True)
-def all_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    small_blocks(monkeypatch)
-    without_ray(monkeypatch)
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    write(some_documents(), tmp_path / "in.jsonl")
-    return tmp_path / "in.jsonl"
+pytestmark = pytest.mark.usefixtures("all_here")
 
 
 def test_finished_parts_are_passed_over(notes: Path, model: Path, tmp_path: Path) -> None:

@@ -24,8 +24,9 @@ from disconer.predict.ray.parts import Encoded, Parts
 from disconer.predict.ray.work import Outcome
 from disconer.store.checkpoint import save_model
 from nn.toy import letter_model
-from predict.ray.here import Attempts, N, blocks_here, predicted, some_documents, without_ray
-from predict.stand_in import small_blocks
+from predict.ray.here import Attempts, N, blocks_here, predicted, some_documents
+
+pytestmark = pytest.mark.usefixtures("all_here")
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +35,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model")
     save_model(letter_model(), folder)
     return folder
-
-
-@pytest.fixture(autouse=True)
-def all_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    small_blocks(monkeypatch)
-    without_ray(monkeypatch)
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    write(some_documents(), tmp_path / "in.jsonl")
-    return tmp_path / "in.jsonl"
 
 
 def plain(source: Path, out: Path, model: Path) -> list[Document]:
